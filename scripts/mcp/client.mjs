@@ -11,8 +11,21 @@ async function use(transport, name) {
   const client = new Client({ name: "void-test", version: "1" });
   await client.connect(transport);
   const tools = (await client.listTools()).tools.map((tool) => tool.name);
-  assert.deepEqual((await client.listPrompts()).prompts, []);
-  assert.deepEqual((await client.listResources()).resources, []);
+  const prompts = (await client.listPrompts()).prompts.map((prompt) => prompt.name);
+  // A token without suggest drafts no runbook.
+  assert.deepEqual(prompts, ["what_is_wrong", "what_changed"]);
+  for (const prompt of prompts) {
+    const { messages } = await client.getPrompt({ name: prompt });
+    assert(messages[0].content.text && messages.length > 1, prompt);
+  }
+  const resources = (await client.listResources()).resources.map((resource) => resource.uri);
+  assert.deepEqual(resources, ["services", "actions", "proposals", "spaces"].map((list) => `void://${list}`));
+  for (const uri of [...resources, "void://actions/stop-ct107", "void://search?q=stop"]) {
+    const { contents } = await client.readResource({ uri });
+    assert(JSON.parse(contents[0].text), uri);
+  }
+  const { resourceTemplates } = await client.listResourceTemplates();
+  assert(resourceTemplates.some((template) => template.uriTemplate === "void://refs/{id}"));
   const call = (tool, args) => client.callTool({ name: tool, arguments: args });
   const queued = await call("propose_action", { action_id: "stop-ct107", reason: "a client's test" });
   const proposal = queued.structuredContent.code;

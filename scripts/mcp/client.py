@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import os
 import sys
 
@@ -18,8 +19,20 @@ async def use(streams, transport):
     async with ClientSession(streams[0], streams[1]) as session:
         await session.initialize()
         tools = [tool.name for tool in (await session.list_tools()).tools]
-        assert (await session.list_prompts()).prompts == []
-        assert (await session.list_resources()).resources == []
+        prompts = [prompt.name for prompt in (await session.list_prompts()).prompts]
+        # A token without suggest drafts no runbook.
+        assert prompts == ["what_is_wrong", "what_changed"], prompts
+        for name in prompts:
+            got = await session.get_prompt(name)
+            assert got.messages[0].content.text and len(got.messages) > 1, (name, got)
+        resources = [str(resource.uri) for resource in (await session.list_resources()).resources]
+        lists = ["services", "actions", "proposals", "spaces"]
+        assert resources == [f"void://{name}" for name in lists], resources
+        for uri in [*resources, "void://actions/stop-ct107", "void://search?q=stop"]:
+            read = await session.read_resource(uri)
+            assert json.loads(read.contents[0].text), (uri, read)
+        templates = (await session.list_resource_templates()).resource_templates
+        assert "void://refs/{id}" in [template.uri_template for template in templates], templates
         queued = await session.call_tool("propose_action", {"action_id": "stop-ct107", "reason": "a client's test"})
         code = queued.structured_content["code"]
         calls = {

@@ -12,6 +12,8 @@ import { IS_DEEP, IS_RELEASE } from "./packages.js";
 import { sleep, until } from "./waiting.js";
 
 const KB = 1024;
+/** Where the chat is open beside the page. */
+const WIDE = 1440;
 const REQUESTS_MAX = 8;
 const APP_BYTES_MAX = 120 * KB;
 const SCRIPT_BYTES_MAX = 70 * KB;
@@ -24,11 +26,11 @@ const RATIO_MAX = 8;
 const INTERACTION_MS = 100;
 const NODES_MAX = 6000;
 const SHIFT_MAX = 0.02;
-const PLACES = ["home", "inbox", "lab", "audit", "chat", "settings"];
+const PLACES = ["home", "inbox", "lab", "audit", "chat", "knowledge", "settings"];
 const MORE_PLACES = ["inbox/done", "more", "lab/actions", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "audit/3",
   ...["channels", "sign-in", "appearance", "nodes", "agents", "backups", "tokens", "integrations", "doctor", "about"].map((one) => `settings/${one}`)];
 /** Pages that are made of several answers; the first few are tried at every run. */
-const LATE = ["home", "lab/nodes/pve1", "lab/guests/pve1/101", "settings/sign-in"];
+const LATE = ["home", "lab/nodes/pve1", "lab/guests/pve1/101", "settings/sign-in", "knowledge"];
 const ALL_LATE = [...LATE, "inbox", "lab", "lab/actions", "lab/services/caddy", "lab/actions/restart-caddy", "audit", "settings/channels", "settings/nodes", "settings/agents"];
 /** Pages that load at the same time; more of them would paint fewer of their pictures. */
 const TOGETHER = 4;
@@ -83,6 +85,20 @@ describe("bytes and requests", () => {
     t.diagnostic(`${first.length} requests, ${kb(all)} in all, ${kb(scripts)} of it scripts`);
     assert.ok(all <= APP_BYTES_MAX, kb(all));
     assert.ok(scripts <= SCRIPT_BYTES_MAX, kb(scripts));
+    return undefined;
+  });
+
+  test("the first load on a wide screen is within the same, with the chat that comes after it", async (t) => {
+    const { context, page, seen } = await openPage(lab, { width: WIDE });
+    const sizes = weigh(page);
+    await page.goto(lab.base);
+    await page.locator("aside textarea").waitFor();
+    await settled(page, seen);
+    if (!IS_RELEASE) return t.skip("a debug build does not compress");
+    const { all } = await sizes();
+    t.diagnostic(kb(all));
+    assert.ok(all <= APP_BYTES_MAX, kb(all));
+    await context.close();
     return undefined;
   });
 

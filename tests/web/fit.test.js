@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { axe, card, isInSight, openPage, overflow, rewrite, say, settled } from "./browsers.js";
 import { demo, LOCAL, runLocally, serve } from "./labs.js";
+import { filledSpace } from "./spaces.js";
 import { until } from "./waiting.js";
 
 const SIZES = /** @type {const} */ ([{ width: 390, height: 844 }, { width: 1280, height: 800 }, { width: 1366, height: 768 }]);
@@ -338,6 +339,56 @@ describe("a lab on the screen", () => {
       const begins = await Promise.all((await worry.locator(".button.quiet").all()).map(async (/** @type {any} */ one) => ({ top: (await one.boundingBox()).y, left: await wordsBegin(one) })));
       assert.ok(begins.length > 1);
       for (const top of new Set(begins.map((one) => one.top))) assert.equal(Math.min(...begins.filter((one) => one.top === top).map((one) => one.left)), edge, `${size.width}`);
+      await context.close();
+    }
+  });
+});
+
+describe("what the owner keeps, on the screen", () => {
+  /** @type {import("./labs.js").Lab} */
+  let lab;
+  /** @type {Awaited<ReturnType<typeof filledSpace>>} */
+  let kept;
+  before(async () => {
+    lab = await serve();
+    kept = await filledSpace(lab);
+  });
+  after(() => lab.stop());
+
+  test("where one writes, the way to save is at hand, and nothing is below it that cannot be reached", async () => {
+    for (const size of SIZES) {
+      const { context, page, seen } = await openPage(lab, { ...size, kept: { "chat-folded": "yes" } });
+      await page.goto(`${lab.base}/#/knowledge/pages/${kept.page}/edit`);
+      await settled(page, seen);
+      const save = page.getByRole("button", { name: say("kb.save") });
+      assert.ok(await isInSight(save), `${size.width}`);
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      assert.ok(await isInSight(save), `${size.width} at the end`);
+      const text = await page.getByRole("textbox", { name: say("kb.text"), exact: true }).boundingBox();
+      const foot = await page.locator(".kb-editor-foot").boundingBox();
+      assert.ok(text.y + text.height <= foot.y + 1, `${size.width}: the last line is above the buttons`);
+      await context.close();
+    }
+  });
+
+  test("a menu opens within the window, and a name longer than the window is broken, not cut", async () => {
+    const title = "unbreakable".repeat(16);
+    const { id } = await lab.owner("POST", `/api/spaces/${kept.space}/pages`, { title, body: `${title}\n\n[[${title}x]]` });
+    await lab.owner("POST", `/api/spaces/${kept.space}/tasks`, { title, due: "2020-02-02" });
+    for (const size of [...SIZES, { width: 360, height: 740 }]) {
+      const { context, page, seen } = await openPage(lab, { ...size, kept: { "chat-folded": "yes" } });
+      for (const place of [`pages/${id}`, `pages/${id}/history`, `spaces/${kept.space}`, `spaces/${kept.space}/tasks`, `search?q=${title}`]) {
+        await page.goto(`${lab.base}/#/knowledge/${place}`);
+        await settled(page, seen);
+        assert.equal(await overflow(page), 0, `${place} at ${size.width}`);
+      }
+      await page.goto(`${lab.base}/#/knowledge/pages/${id}`);
+      await page.locator("summary", { hasText: "⋯" }).click();
+      const box = await page.locator(".menu-items").boundingBox();
+      assert.ok(box.x >= 0 && box.x + box.width <= size.width, `${size.width}: ${box.x} ${box.width}`);
+      assert.deepEqual(await axe(page), []);
+      await page.keyboard.press("Escape");
+      await page.locator(".menu-items").waitFor({ state: "hidden" });
       await context.close();
     }
   });

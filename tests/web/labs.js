@@ -86,9 +86,9 @@ function lab(running, base, token, facts) {
     /** Set while the program prints one: the link that signs a browser in. */
     setupLink: /#\/setup\//.test(facts.url) ? String(facts.url) : null,
     owner,
-    /** Somebody who may look and ask. @param {string} name */
-    agent: async (name) => {
-      const made = await owner("POST", "/api/tokens", { kind: "agent", name, capabilities: ["read", "act"] });
+    /** Somebody who may look and ask. @param {string} name @param {string[]} [capabilities] */
+    agent: async (name, capabilities = ["read", "act"]) => {
+      const made = await owner("POST", "/api/tokens", { kind: "agent", name, capabilities });
       return caller(base, made.token);
     },
     /** @param {string} [at] the address by which a page comes */

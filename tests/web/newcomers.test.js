@@ -92,7 +92,7 @@ describe("a newcomer in the rehearsal lab", () => {
     await lab.owner("POST", "/api/freeze", { reason: "a test" });
     await page.goto(`${lab.base}/#/chat`);
     await ask(page, "restart caddy");
-    await answer(page).getByText(/It did not run \(frozen\)/).waitFor();
+    await answer(page).getByText(/It did not run: everything is frozen by/).waitFor();
     assert.equal(await page.locator("main .turn:not(.mine)").last().getByText("I run").count(), 0, "nothing was announced");
     await lab.owner("DELETE", "/api/freeze");
     await context.close();

@@ -8,14 +8,17 @@ import { after, before, describe, test } from "node:test";
 import { axe, DESK, openPage, overflow, PHONE, say, settled } from "./browsers.js";
 import { demo, serve } from "./labs.js";
 import { IS_DEEP, SCREENSHOTS } from "./packages.js";
+import { filledSpace } from "./spaces.js";
 
-const PLACES = ["home", "inbox", "inbox/done", "lab", "lab/actions", "chat", "audit", "settings", "more"];
+const PLACES = ["home", "inbox", "inbox/done", "lab", "lab/actions", "chat", "knowledge", "audit", "settings", "more"];
 const NARROW = 320;
 const FAILURE = { status: 500, contentType: "application/json", body: JSON.stringify({ error: { code: "store_unavailable", message: "the store cannot be read", hint: "look at the disk" } }) };
 
 describe("every page", () => {
   /** @type {Record<string, import("./labs.js").Lab>} */
   const labs = {};
+  /** @type {Awaited<ReturnType<typeof filledSpace>>} */
+  let kept;
   before(async () => {
     await rm(SCREENSHOTS, { recursive: true, force: true });
     await mkdir(SCREENSHOTS, { recursive: true });
@@ -23,6 +26,7 @@ describe("every page", () => {
     labs.error = labs.typical;
     labs.empty = await serve();
     await makeHistory(labs.typical);
+    kept = await filledSpace(labs.typical);
   });
   after(async () => {
     await labs.typical?.stop();
@@ -36,7 +40,7 @@ describe("every page", () => {
         const { context, page, seen } = await openPage(lab, { width });
         if (state === "error") await page.route(/\/api\/(?!home|events|session)/, (/** @type {any} */ route) => route.fulfill(FAILURE));
         const found = [];
-        for (const place of [...PLACES, ...sections(state, lab)]) {
+        for (const place of [...PLACES, ...sections(state, lab, kept)]) {
           await page.goto(`${lab.base}/${place.startsWith("/") ? place.slice(1) : `#/${place}`}`);
           found.push(...await look(page, seen, `${state}-${place.startsWith("/") ? `link${place}` : place}`, width));
         }
@@ -102,12 +106,19 @@ describe("every page", () => {
   });
 });
 
-/** @param {string} state @param {import("./labs.js").Lab} lab */
-function sections(state, lab) {
+/** @param {string} state @param {import("./labs.js").Lab} lab @param {Awaited<ReturnType<typeof filledSpace>>} kept */
+function sections(state, lab, kept) {
   const settings = ["channels", "sign-in", "appearance", "nodes", "agents", "backups", "tokens", "integrations", "doctor", "about"].map((one) => `settings/${one}`);
   if (state !== "typical") return IS_DEEP ? settings : [];
-  return [...settings, `inbox/${lab.facts.waiting}`, "inbox/0000", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "lab/actions/stop-ct107", "audit/3", `/inbox/${lab.facts.waiting}`, "/inbox/0000"];
+  return [...settings, ...ofKnowledge(kept), `inbox/${lab.facts.waiting}`, "inbox/0000", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "lab/actions/stop-ct107", "audit/3", `/inbox/${lab.facts.waiting}`, "/inbox/0000"];
 }
+
+/** @param {Awaited<ReturnType<typeof filledSpace>>} kept */
+const ofKnowledge = ({ space, page, other, task, ref, project, draft }) => [
+  `inbox/${draft}`,
+  ...[`spaces/${space}`, ...["pages", "tasks", "refs", "projects", "bin", "files", "edit"].map((one) => `spaces/${space}/${one}`), `pages/${page}`, `pages/${page}/edit`, `pages/${other}/history`,
+    `tasks/${task}`, `refs/${ref}`, `projects/${project}`, `new/page?space=${space}`, "new/space", "pages/0000"].map((one) => `knowledge/${one}`),
+];
 
 /** Light with every rule, dark with those that colours can break; all of them in a deep run. @param {any} page @param {any} seen @param {string} name @param {number} width */
 async function look(page, seen, name, width) {

@@ -86,6 +86,7 @@ pub async fn open(
         request_id,
         authenticated_ago: Some(Duration::ZERO),
         is_from_outside: true,
+        token: None,
     };
     let opened = match proofs::check(access, proof, Purpose::Login).await? {
         Some(proven) => insert(access, &ctx, proven, &place).await,

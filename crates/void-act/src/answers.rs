@@ -45,6 +45,9 @@ pub struct Answer {
     /// To `void-check`: which entries could not be started now, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot: Option<BTreeMap<String, String>>,
+    /// With a list: that a ticket may name it. Absent of a host from before that, which would refuse such a ticket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names_list: Option<bool>,
     /// What the command said while it ran, where somebody listened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<String>,
@@ -91,6 +94,8 @@ pub enum Reason {
     NeedsTicket,
     NeedsCooldown,
     Drift,
+    /// The ticket names another list than the host's: whoever sent it looks at the list and asks again.
+    ListChanged,
     BadParams,
     /// A rollback without anything recorded before the last deploy.
     NothingToReturnTo,
@@ -230,6 +235,7 @@ impl Answer {
             version: None,
             running: None,
             cannot: None,
+            names_list: None,
             progress: Vec::new(),
         };
         match reply {
@@ -270,6 +276,7 @@ impl Answer {
                 answer.host = Some(host);
                 answer.stopped = Some(stopped);
                 answer.defs = Some(defs);
+                answer.names_list = Some(true);
                 answer.version = Some(env!("CARGO_PKG_VERSION").to_owned());
             }
         }

@@ -32,11 +32,6 @@ impl Moment {
         }
     }
 
-    /// The wall time that it must be by now, judged from `self`: only within one boot can that be told.
-    pub(crate) fn implied_wall_ms(&self, now: &Self) -> Option<u64> {
-        self.up_until(now).map(|up| self.wall_ms.saturating_add(up))
-    }
-
     fn up_until(&self, now: &Self) -> Option<u64> {
         (self.boot == now.boot).then(|| now.up_ms.saturating_sub(self.up_ms))
     }

@@ -84,6 +84,40 @@ pub(crate) fn check_state_dir(path: &Path) -> io::Result<()> {
     ours.then_some(()).ok_or_else(|| untrusted(text))
 }
 
+/// What is at a name, without following it anywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Missing,
+    File,
+    Folder,
+    Other,
+}
+
+pub(crate) fn kind(path: &Path) -> io::Result<Kind> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(Kind::File),
+        Ok(metadata) if metadata.is_dir() => Ok(Kind::Folder),
+        Ok(_) => Ok(Kind::Other),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Kind::Missing),
+        Err(error) => Err(error),
+    }
+}
+
+/// A folder inside of it: ours, mode 0700.
+pub(crate) fn check_private_dir(path: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(path)?;
+    let private = metadata.is_dir()
+        && Trust::RootOrCaller.owner(metadata.uid())
+        && metadata.mode() & ACCESSIBLE_TO_OTHERS == 0;
+    let text = "not a folder that only its owner can reach";
+    private.then_some(()).ok_or_else(|| untrusted(text))
+}
+
+/// Makes the name of a new file last.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    File::open(path.parent().unwrap_or(path))?.sync_all()
+}
+
 /// Opens a file of the state directory: ours, regular, mode 0600.
 pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = open(options.mode(0o600), path)?;
@@ -95,7 +129,17 @@ pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result
     private.then_some(file).ok_or_else(|| untrusted(text))
 }
 
-fn untrusted(text: &str) -> io::Error {
+/// Whether an open file still is what its name stands for; its lock is nobody's otherwise.
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let (held, named) = (file.metadata()?, fs::symlink_metadata(path));
+    match named {
+        Ok(named) => Ok((held.dev(), held.ino()) == (named.dev(), named.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) fn untrusted(text: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, text)
 }
 

@@ -1,7 +1,7 @@
 //! From a peer's command to one line of JSON: reads, asks for the verdict, acts on it, answers.
 //!
-//! Standard input is never read. The lock is held while a request is judged and its start is written, and again
-//! while its end is written, but not while the command runs.
+//! Standard input is never read. What there is to tidy in the journal is done after the answer, by a process of its
+//! own that nobody waits for.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,17 +10,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::answers::{Answer, Ending, Outcome, Reason, Refusal, Reply};
-use crate::clock::Moment;
+use crate::answers::{Answer, Outcome, Reason, Refusal, Reply};
+use crate::attempts::{Attempt, LOOKS_MAX};
 use crate::commands::{ActionId, NotACommand, escape, parse_command};
-use crate::journals::Journal;
+use crate::journals::{Fault, Journal};
 use crate::lists::{self, List};
 use crate::options::{self, HELP, Mode, Options};
-use crate::params::ParamValue;
 use crate::rights;
-use crate::runs::{self, Ran};
 use crate::tickets::Ticket;
-use crate::verdicts::{self, Present, Settlement, Stop, Verdict};
+use crate::verdicts::{self, Past, Settlement, Stop};
 use crate::{checks, clock, sys};
 
 const FINDING_CHARS_MAX: usize = 300;
@@ -37,7 +35,11 @@ pub fn main_with(
     let command = original_command.unwrap_or_default();
     match options::parse(args) {
         Ok(options) => match options.mode {
-            Mode::Answer => print_answer(&answer(&options, &command)),
+            Mode::Answer => {
+                let code = print_answer(&answer(&options, &command));
+                tidy(&options, &command);
+                code
+            }
             Mode::Check => {
                 let (lines, sound) = checks::check(&options);
                 print(&format!("{}\n", lines.join("\n")));
@@ -57,6 +59,25 @@ pub fn main_with(
     }
 }
 
+/// Forgets what is old, now that the peer has its answer. Whatever fails is tried again by another run.
+fn tidy(options: &Options, command: &OsStr) {
+    let is_about_a_run = matches!(
+        Request::parse(command),
+        Ok(Request::Run { .. } | Request::Settle(_))
+    );
+    if !is_about_a_run {
+        return;
+    }
+    let (Ok(now), Ok(journal)) = (clock::now(), Journal::open(&options.state)) else {
+        return;
+    };
+    if let Ok(Some(duty)) = journal.pruning_duty(&now)
+        && matches!(sys::go_on_apart(), Ok(true))
+    {
+        let _ = journal.prune(duty, &now);
+    }
+}
+
 fn print_answer(answer: &Answer) -> ExitCode {
     match serde_json::to_string(answer) {
         Ok(line) => {
@@ -67,7 +88,7 @@ fn print_answer(answer: &Answer) -> ExitCode {
     }
 }
 
-fn print(text: &str) -> ExitCode {
+pub(crate) fn print(text: &str) -> ExitCode {
     let mut stdout = io::stdout().lock();
     // Nobody may be listening any more; what happened is in the journal.
     let _ = stdout
@@ -131,8 +152,9 @@ fn answer(options: &Options, raw: &OsStr) -> Answer {
         let text: String = first.take(FINDING_CHARS_MAX).collect();
         Refusal::new(Reason::ListUnusable, text)
     };
-    let reply =
-        request.and_then(|request| reply(options, &loaded.list.map_err(unusable)?, &request));
+    let digest = loaded.digest.as_deref().unwrap_or_default();
+    let reply = request
+        .and_then(|request| reply(options, &loaded.list.map_err(unusable)?, digest, &request));
     Answer::new(
         id,
         ticket,
@@ -141,7 +163,12 @@ fn answer(options: &Options, raw: &OsStr) -> Answer {
     )
 }
 
-fn reply(options: &Options, list: &List, request: &Request) -> Result<Reply, Refusal> {
+fn reply(
+    options: &Options,
+    list: &List,
+    list_digest: &str,
+    request: &Request,
+) -> Result<Reply, Refusal> {
     match request {
         Request::List | Request::Check => Ok(Reply::Listed {
             cannot: matches!(request, Request::Check).then(|| rights::missing(list)),
@@ -153,131 +180,38 @@ fn reply(options: &Options, list: &List, request: &Request) -> Result<Reply, Ref
                 .map(|entry| (entry.id.to_string(), entry.def.clone()))
                 .collect(),
         }),
-        Request::LookUp(ticket) => {
-            verdicts::look_up(ticket, Journal::open(&options.state)?.history())
-        }
+        Request::LookUp(ticket) => verdicts::look_up(&Journal::open(&options.state)?.seen(ticket)?),
         Request::Settle(ticket) => settle(options, ticket),
-        Request::Run { id, ticket } => run(options, list, id, ticket.as_ref()),
+        Request::Run { id, ticket } => {
+            let attempt = Attempt {
+                options,
+                list,
+                list_digest,
+                id,
+                ticket: ticket.as_ref(),
+            };
+            attempt.run()
+        }
     }
 }
 
 fn settle(options: &Options, ticket: &Ticket) -> Result<Reply, Refusal> {
     let mut journal = Journal::open(&options.state)?;
-    let now = clock::now()?;
-    journal.compact(&now)?;
-    let ours = journal.history().wall_ms_at_least(&now);
-    let now_ms = options.ticket_time_ms.unwrap_or(ours);
-    match verdicts::judge_settle(ticket, journal.history(), now_ms)? {
-        Settlement::Known(reply) => Ok(reply),
-        Settlement::Tombstone => {
-            journal.settle(ticket, now)?;
-            Ok(Reply::Unseen)
+    for _ in 0..LOOKS_MAX {
+        let now = clock::now()?;
+        let past = Past::of_ticket(&mut journal, ticket, &now)?;
+        let now_ms = options.ticket_time_ms.unwrap_or(past.wall_ms_at_least);
+        match verdicts::judge_settle(ticket, &past, now_ms)? {
+            Settlement::Known(reply) => return Ok(reply),
+            Settlement::Tombstone if journal.settle(ticket, &now)? => return Ok(Reply::Unseen),
+            // Another process wrote its file meanwhile: look again.
+            Settlement::Tombstone => {}
         }
     }
+    Err(Fault::Busy.into())
 }
 
-fn run(
-    options: &Options,
-    list: &List,
-    id: &ActionId,
-    ticket: Option<&Ticket>,
-) -> Result<Reply, Refusal> {
-    let record = list.entry(id).and_then(|entry| entry.record.as_ref());
-    let recorded = match record {
-        None => None,
-        // Judged first, so that nobody makes us look without a reason, and again below, because looking takes time.
-        Some(record) => match judged(options, list, id, ticket)?.verdict {
-            Verdict::Recorded(reply) => return Ok(reply),
-            Verdict::Start { .. } => runs::record(record)?,
-        },
-    };
-    let Judged {
-        mut journal,
-        now,
-        verdict,
-    } = judged(options, list, id, ticket)?;
-    let (invocation, timeout) = match verdict {
-        Verdict::Recorded(reply) => return Ok(reply),
-        Verdict::Start {
-            invocation,
-            timeout,
-        } => (invocation, timeout),
-    };
-    let number = journal.start(id, ticket, now, recorded)?;
-    drop(journal);
-    // A slow disk must not let a command start long after the switch was thrown.
-    let ran = match look_for_stop(&list.stop_file) {
-        Stop::Absent => runs::run(&invocation, timeout, &mut |line| {
-            if options.progress {
-                print(&format!("{}\n", serde_json::json!({ "line": line })));
-            }
-        }),
-        Stop::PresentOrUnknown => Ran::Ended(Ending::failed(
-            "void-act: the stop file came before the command was started".to_owned(),
-        )),
-    };
-    let mut ending = match ran {
-        Ran::StillRunning { note } => return Ok(Reply::started(Some(note), false)),
-        Ran::Ended(ending) => ending,
-    };
-    let recorded =
-        Journal::reopen(&options.state).and_then(|mut it| it.end(number, ending.clone()));
-    if let Err(fault) = recorded {
-        let (said, why) = (ending.stderr.unwrap_or_default(), Refusal::from(fault).text);
-        ending.stderr = Some(format!("{said}\nvoid-act: this end is not recorded: {why}"));
-    }
-    let running = if ending.done {
-        count(list, id, ticket)
-    } else {
-        None
-    };
-    Ok(Reply::Ended {
-        ending,
-        replayed: false,
-        running,
-    })
-}
-
-/// How many copies run now. The end is on disk already: whoever dies while counting loses the number only.
-fn count(list: &List, id: &ActionId, ticket: Option<&Ticket>) -> Option<u32> {
-    let spec = list.entry(id)?.count.as_ref()?;
-    match ticket?.params().get(&spec.param)? {
-        ParamValue::Integer(wanted) => runs::count(spec, *wanted),
-        ParamValue::Text(_) => None,
-    }
-}
-
-/// A verdict under the lock that it was made under.
-struct Judged {
-    journal: Journal,
-    now: Moment,
-    verdict: Verdict,
-}
-
-fn judged(
-    options: &Options,
-    list: &List,
-    id: &ActionId,
-    ticket: Option<&Ticket>,
-) -> Result<Judged, Refusal> {
-    let mut journal = Journal::open(&options.state)?;
-    // Read under the lock: whoever waited for it must not act on an old clock or an old stop file.
-    let now = clock::now()?;
-    journal.compact(&now)?;
-    let present = Present {
-        now: &now,
-        stop: look_for_stop(&list.stop_file),
-        ticket_time_ms: options.ticket_time_ms,
-    };
-    let verdict = verdicts::judge(id, ticket, list, journal.history(), &present)?;
-    Ok(Judged {
-        journal,
-        now,
-        verdict,
-    })
-}
-
-fn look_for_stop(path: &Path) -> Stop {
+pub(crate) fn look_for_stop(path: &Path) -> Stop {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Stop::Absent,
         Ok(_) | Err(_) => Stop::PresentOrUnknown,

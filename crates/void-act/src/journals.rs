@@ -1,199 +1,232 @@
 //! The journal: what was started, how it ended, and what must never start.
 //!
-//! Append-only JSON lines under a lock. A start is durable before the command runs, so a crash leaves at worst a
-//! start without an end, which is answered as `started` and never run again (I1, I13). A last line without its
-//! newline was never acknowledged and is cut off; any other line that cannot be read means that history is not
-//! known, and then nothing runs.
+//! One small file a ticket, created exclusively and synced before the command runs, so a crash leaves at worst a
+//! start without an end, which is answered as `started` and never run again (I1, I13). Nothing is read but the file
+//! that is asked about: the cost does not grow with what is remembered, and runs of different actions wait for
+//! nothing of each other. Why it is made so: `docs/adr/0024-journal.md`.
+//!
+//! ```text
+//! journal/0 … f/PROPOSAL   one ticket each (tickets.rs)
+//! journal/actions/ID       when an action was started, where brakes or records need it (starts.rs)
+//! journal/marks/           what is known beside them (marks.rs)
+//! ```
 
 mod history;
+mod marks;
+mod migration;
+mod pruning;
 mod records;
+mod starts;
+mod tickets;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use crate::answers::{Ending, Reason, Refusal};
+use crate::answers::{Reason, Refusal};
 use crate::clock::Moment;
 use crate::commands::ActionId;
-use crate::files;
+use crate::files::{self, Kind};
 use crate::tickets::Ticket;
 
-use history::Damaged;
-pub(crate) use history::{History, Seen};
-use records::{End, Mark, Record, Start, Tombstone, line_of};
+pub(crate) use marks::Marks;
+use records::{Begun, Mark, Record, Start, Tombstone};
+pub(crate) use starts::{Lasts, LockedStarts, Starts};
+pub(crate) use tickets::{Claimed, Seen};
 
-const COMPACT_BYTES_MIN: u64 = 1 << 20;
-/// Twice of what a full journal holds, so that runs under way when it filled up can still write their end.
-const READ_BYTES_MAX: u64 = 128 << 20;
-const LOCK_WAIT_MAX: Duration = Duration::from_secs(10);
-const LOCK_RETRY: Duration = Duration::from_millis(5);
+const ROOT: &str = "journal";
+const ACTIONS: &str = "actions";
+const MARKS: &str = "marks";
+const FOLDERS: u8 = 16;
+/// Two million in all folders; some 8 GB, with a block of the disk for each.
+const FOLDER_TICKETS_MAX: usize = 131_072;
 
-/// The journal, locked for as long as this value lives.
 pub(crate) struct Journal {
-    dir: PathBuf,
-    /// None until the first record is written, so that asking leaves no trace.
-    file: Option<File>,
-    history: History,
-    _lock: File,
+    state: PathBuf,
+    root: PathBuf,
+    /// Read after a ticket was not found, and not before: a ticket is forgotten only after that is written there.
+    marks: Option<Marks>,
 }
 
 impl Journal {
-    /// Locks and reads. Gives up after a while rather than pile up behind a stuck disk.
-    pub(crate) fn open(dir: &Path) -> Result<Self, Fault> {
-        let lock = lock_file(dir)?;
-        let give_up = Instant::now() + LOCK_WAIT_MAX;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => return Self::read(dir, lock),
-                Err(TryLockError::Error(error)) => return Err(error.into()),
-                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => {
-                    return Err(Fault::Busy);
-                }
-                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY),
-            }
+    /// Takes over what an earlier version wrote, if anything. A journal that is not there is an empty one.
+    pub(crate) fn open(state: &Path) -> Result<Self, Fault> {
+        files::check_state_dir(state)?;
+        if migration::is_due(state)? {
+            migration::make(state)?;
         }
-    }
-
-    /// The same, but waits as long as it takes: a command has ended and that has to be written down.
-    pub(crate) fn reopen(dir: &Path) -> Result<Self, Fault> {
-        let lock = lock_file(dir)?;
-        lock.lock()?;
-        Self::read(dir, lock)
-    }
-
-    fn read(dir: &Path, lock: File) -> Result<Self, Fault> {
-        let file = match open_journal(dir, false) {
-            Ok(file) => Some(file),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        let mut text = Vec::new();
-        if let Some(file) = &file {
-            file.take(READ_BYTES_MAX + 1).read_to_end(&mut text)?;
-        }
-        if text.len() as u64 > READ_BYTES_MAX {
-            return Err(io::Error::from(ErrorKind::FileTooLarge).into());
-        }
-        let history = History::parse(&text)?;
         Ok(Self {
-            dir: dir.to_owned(),
-            file,
-            history,
-            _lock: lock,
+            state: state.to_owned(),
+            root: state.join(ROOT),
+            marks: None,
         })
     }
 
-    pub(crate) fn history(&self) -> &History {
-        &self.history
+    fn is_there(&self) -> Result<bool, Fault> {
+        if files::kind(&self.root)? == Kind::Missing {
+            return Ok(false);
+        }
+        files::check_private_dir(&self.root)?;
+        Ok(true)
     }
 
-    /// Forgets what is old when that at least halves a large journal, or makes room in a full one. The new file
-    /// replaces the old one in one step.
-    pub(crate) fn compact(&mut self, now: &Moment) -> Result<(), Fault> {
-        if self.history.bytes() <= COMPACT_BYTES_MIN && !self.history.is_full() {
-            return Ok(());
-        }
-        let text = self.history.pruned(now);
-        let pruned = History::parse(&text)?;
-        let makes_room = self.history.is_full() && !pruned.is_full();
-        if pruned.bytes() <= self.history.bytes() / 2 || makes_room {
-            self.file = Some(self.replace(&text)?);
-            self.history = pruned;
+    /// Makes it, if it is not there.
+    pub(crate) fn prepare(&mut self) -> Result<(), Fault> {
+        if !self.is_there()? {
+            migration::make(&self.state)?;
+            files::check_private_dir(&self.root)?;
+            self.marks = None;
         }
         Ok(())
     }
 
-    fn replace(&self, text: &[u8]) -> io::Result<File> {
-        let new = self.dir.join("journal.new");
-        let mut file = files::open_private(
-            OpenOptions::new().write(true).create(true).truncate(true),
-            &new,
-        )?;
-        file.write_all(text)?;
-        file.sync_all()?;
-        fs::rename(&new, self.dir.join("journal"))?;
-        File::open(&self.dir)?.sync_all()?;
-        open_journal(&self.dir, false)
+    pub(crate) fn seen(&mut self, ticket: &Ticket) -> Result<Seen, Fault> {
+        self.marks = None;
+        if !self.is_there()? {
+            return Ok(Seen::Never);
+        }
+        if let Some(seen) = tickets::seen(&self.path_of(ticket)?, &Mark::of(ticket))? {
+            return Ok(seen);
+        }
+        let forgotten_ms = self.marks()?.forgotten_ms;
+        Ok(if forgotten_ms >= Some(ticket.expires_ms()) {
+            Seen::Forgotten
+        } else {
+            Seen::Never
+        })
     }
 
-    /// Returns the run's number once the start is on disk; only then may anything be started.
+    fn marks(&mut self) -> Result<&Marks, Fault> {
+        let marks = match self.marks.take() {
+            Some(marks) => marks,
+            None if self.is_there()? => {
+                let dir = self.root.join(MARKS);
+                check_part(&dir)?;
+                Marks::read(&dir)?
+            }
+            None => Marks::default(),
+        };
+        Ok(self.marks.insert(marks))
+    }
+
+    pub(crate) fn wall_ms_at_least(&mut self, now: &Moment) -> Result<u64, Fault> {
+        Ok(self.marks()?.wall_ms_at_least(now))
+    }
+
+    /// Whether there is no room for this ticket.
+    pub(crate) fn is_full(&mut self, ticket: &Ticket) -> Result<bool, Fault> {
+        let folder = folder_of(ticket.proposal());
+        Ok(self.marks()?.is_full(folder))
+    }
+
+    /// Whether anything was ever started is not said by a missing file: an action without brakes has none.
+    pub(crate) fn starts(&self, id: &ActionId) -> Result<Starts, Fault> {
+        if self.is_there()? {
+            Starts::read(&self.actions()?.join(id.as_str()))
+        } else {
+            Ok(Starts::default())
+        }
+    }
+
+    pub(crate) fn lock_starts(&mut self, id: &ActionId) -> Result<LockedStarts, Fault> {
+        self.prepare()?;
+        LockedStarts::lock(&self.actions()?.join(id.as_str()))
+    }
+
+    /// Writes a ticket's start. Only if this returns its file may anything be started; `None` says that another
+    /// process has it.
     pub(crate) fn start(
         &mut self,
         id: &ActionId,
-        ticket: Option<&Ticket>,
-        at: Moment,
-        recorded: Option<String>,
-    ) -> Result<u64, Fault> {
-        let (run, id, ticket) = (self.history.next_run(), id.clone(), ticket.map(Mark::of));
-        self.append(&Record::Start(Start {
-            run,
-            id,
-            ticket,
-            at,
-            recorded,
-        }))?;
-        Ok(run)
-    }
-
-    pub(crate) fn end(&mut self, run: u64, ending: Ending) -> Result<(), Fault> {
-        self.append(&Record::End(End { run, ending }))
-    }
-
-    pub(crate) fn settle(&mut self, ticket: &Ticket, at: Moment) -> Result<(), Fault> {
-        let ticket = Mark::of(ticket);
-        self.append(&Record::Void(Tombstone { ticket, at }))
-    }
-
-    fn append(&mut self, record: &Record) -> Result<(), Fault> {
-        let line = line_of(record);
-        let whole_bytes = self.history.bytes();
-        self.history.add(&line)?;
-        self.write(&line, whole_bytes).map_err(|error| {
-            // Nothing will act on this record. Should it stay all the same, it keeps a ticket from running, no more.
-            let _ = self.file.as_ref().map(|file| file.set_len(whole_bytes));
-            error.into()
-        })
-    }
-
-    fn write(&mut self, line: &[u8], whole_bytes: u64) -> io::Result<()> {
-        let mut file = match &self.file {
-            Some(file) => file,
-            None => self.file.insert(open_journal(&self.dir, true)?),
+        ticket: &Ticket,
+        at: &Moment,
+    ) -> Result<Option<Claimed>, Fault> {
+        let start = Start {
+            id: id.clone(),
+            ticket: Mark::of(ticket),
+            at: at.clone(),
         };
-        if file.metadata()?.len() != whole_bytes {
-            file.set_len(whole_bytes)?;
-        }
-        file.write_all(line)?;
-        file.sync_data()?;
-        if whole_bytes == 0 {
-            File::open(&self.dir)?.sync_all()?;
+        self.create(ticket, at, &Record::Start(start))
+    }
+
+    /// Writes a tombstone, unless another process was faster with whatever it is.
+    pub(crate) fn settle(&mut self, ticket: &Ticket, at: &Moment) -> Result<bool, Fault> {
+        let stone = Tombstone {
+            ticket: Mark::of(ticket),
+            at: at.clone(),
+        };
+        let created = self.create(ticket, at, &Record::Void(stone))?;
+        Ok(created.is_some())
+    }
+
+    fn create(
+        &mut self,
+        ticket: &Ticket,
+        at: &Moment,
+        record: &Record,
+    ) -> Result<Option<Claimed>, Fault> {
+        self.prepare()?;
+        self.note_clock(at)?;
+        tickets::create(&self.path_of(ticket)?, record)
+    }
+
+    /// Before anything is written at this time.
+    pub(crate) fn note_clock(&mut self, at: &Moment) -> Result<(), Fault> {
+        let dir = self.root.join(MARKS);
+        let marks = self.marks()?;
+        marks.raise_clock(&dir, at)?;
+        if marks.pruned.is_none() {
+            // Whoever made the journal has not said yet that its name will last.
+            migration::name_lasts(&self.state, at)?;
         }
         Ok(())
     }
-}
 
-fn open_journal(dir: &Path, create: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    files::open_private(
-        options.read(true).append(true).create(create),
-        &dir.join("journal"),
-    )
-}
+    fn path_of(&self, ticket: &Ticket) -> Result<PathBuf, Fault> {
+        let path = self.root.join(ticket_file(ticket.proposal()));
+        path.parent().map_or(Ok(()), check_part)?;
+        Ok(path)
+    }
 
-fn lock_file(dir: &Path) -> io::Result<File> {
-    files::check_state_dir(dir)?;
-    let path = dir.join("lock");
-    match files::open_private(OpenOptions::new().read(true), &path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            files::open_private(OpenOptions::new().write(true).create(true), &path)
-        }
-        result => result,
+    fn actions(&self) -> Result<PathBuf, Fault> {
+        let path = self.root.join(ACTIONS);
+        check_part(&path)?;
+        Ok(path)
     }
 }
 
+/// A journal is made whole: where a part of it is gone, what was in it is not known.
+fn check_part(path: &Path) -> Result<(), Fault> {
+    if files::kind(path)? == Kind::Missing {
+        return Err(Fault::Damaged);
+    }
+    Ok(files::check_private_dir(path)?)
+}
+
+fn folder_name(number: u8) -> String {
+    format!("{number:x}")
+}
+
+/// By the hash, because ids begin with the time and a peer chooses them.
+fn folder_of(proposal: &str) -> u8 {
+    let hash = files::sha256_hex(proposal.as_bytes());
+    let first = hash.chars().next().and_then(|digit| digit.to_digit(16));
+    first
+        .and_then(|digit| u8::try_from(digit).ok())
+        .unwrap_or_default()
+}
+
+fn ticket_file(proposal: &str) -> PathBuf {
+    Path::new(&folder_name(folder_of(proposal))).join(proposal)
+}
+
+/// One start in its action's file.
+pub(crate) fn begun(at: &Moment, recorded: Option<String>) -> Begun {
+    let at = at.clone();
+    Begun { at, recorded }
+}
+
 /// Why the journal cannot be used; nothing is started then.
+#[derive(Debug)]
 pub(crate) enum Fault {
     Busy,
     Damaged,
@@ -203,12 +236,6 @@ pub(crate) enum Fault {
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
-    }
-}
-
-impl From<Damaged> for Fault {
-    fn from(_: Damaged) -> Self {
-        Self::Damaged
     }
 }
 

@@ -8,6 +8,7 @@
 //! machine it lives on. The server builds [`Ticket`]s, writes [`List`]s and reads [`Answer`]s with these types.
 
 mod answers;
+mod attempts;
 mod checks;
 mod clock;
 mod commands;

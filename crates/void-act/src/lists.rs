@@ -304,7 +304,26 @@ impl Entry {
         findings
     }
 
-    fn reads_records_of(&self) -> impl Iterator<Item = &ActionId> {
+    /// Whether its starts are counted in a file of their own: something holds it back, or asks later what it recorded.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.cooldown_s.is_some()
+            || self.bare_cooldown_s.is_some()
+            || self.starts_max() > 0
+            || self.record.is_some()
+    }
+
+    /// Whether all that is held back is who comes without a ticket.
+    pub(crate) fn counts_for_bare_only(&self) -> bool {
+        self.cooldown_s.is_none() && self.starts_max() == 0 && self.record.is_none()
+    }
+
+    /// How many starts of a day the caps ask about at most.
+    pub(crate) fn starts_max(&self) -> usize {
+        let most = self.max_per_hour.max(self.max_per_day).unwrap_or(0);
+        usize::try_from(most).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn reads_records_of(&self) -> impl Iterator<Item = &ActionId> {
         let args = self.argv.iter().chain(self.env.values());
         args.filter_map(|arg| match arg {
             Arg::Recorded(RecordedRef { recorded }) => Some(recorded),

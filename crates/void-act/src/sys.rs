@@ -1,9 +1,12 @@
 //! System calls that the standard library does not offer; the only `unsafe` of this crate.
 
 use std::ffi::{CString, c_char, c_int};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -11,6 +14,7 @@ const FIRST_FD_TO_CLOSE: u32 = 3;
 const CHILD_UMASK: libc::mode_t = 0o022;
 const SIGNALS: std::ops::RangeInclusive<c_int> = 1..=64;
 const KERNEL_SIGSET_BYTES: usize = 8;
+const LEAST_HURRY: c_int = 19;
 /// The kernel's `struct sigaction`, and more: all zero is SIG_DFL without flags on every architecture.
 const DEFAULT_ACTION: [u64; 8] = [0; 8];
 
@@ -115,6 +119,55 @@ pub(crate) fn exec_alone(command: &mut Command, argv: Vec<CString>, env: Vec<CSt
     };
     // SAFETY: see inside the closure.
     unsafe { command.pre_exec(image) };
+}
+
+/// Swaps what two names stand for, in one step. Some file systems cannot.
+#[expect(
+    unsafe_code,
+    reason = "the standard library renames in one direction only"
+)]
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    let [one, other] = [one, other].map(|path| CString::new(path.as_os_str().as_bytes()));
+    let (one, other) = (one?, other?);
+    let here = libc::AT_FDCWD;
+    // SAFETY: both strings live during the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            here,
+            one.as_ptr(),
+            here,
+            other.as_ptr(),
+            libc::RENAME_EXCHANGE,
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Goes on twice: as the caller, which has answered and ends, and as a process of its own without a terminal, a peer
+/// or a hurry. True is said to the latter.
+#[expect(unsafe_code, reason = "the standard library does not fork")]
+pub(crate) fn go_on_apart() -> io::Result<bool> {
+    // SAFETY: void-act has one thread, so the child may do whatever the parent may.
+    let pid = unsafe { libc::fork() };
+    check(pid)?;
+    if pid != 0 {
+        return Ok(false);
+    }
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    // SAFETY: integers, and a descriptor that is open.
+    unsafe {
+        libc::setsid();
+        libc::nice(LEAST_HURRY);
+        for standard in 0..=2 {
+            check(libc::dup2(nothing.as_raw_fd(), standard))?;
+        }
+    }
+    Ok(true)
 }
 
 /// A descriptor that becomes readable when the process ends; the process stays unreaped.

@@ -1,8 +1,9 @@
 //! Tickets: what a host receives of a permit.
 //!
-//! `v1.` and base64url of `{"p","d","e","a","x","s"}`. The server encodes and the host decodes with this one type,
-//! so both mean the same bytes. [`Ticket::fingerprint`] covers everything but the action id, because a question
-//! about a ticket does not name its action; the journal compares the id beside it.
+//! `v1.` and base64url of `{"p","d","e","a","x","s"}`, perhaps with `"l"`. The server encodes and the host decodes
+//! with this one type, so both mean the same bytes. [`Ticket::fingerprint`] covers everything but the action id,
+//! because a question about a ticket does not name its action (the journal compares the id beside it), and but the
+//! list `l`, which says when to run it and not what: whoever asks later need not know it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -31,8 +32,12 @@ struct Wire {
     e: String,
     a: Params,
     x: u64,
-    #[serde(default)]
+    /// The owner's signature, later. It is never left out: a ticket without one says `null`.
+    #[serde(deserialize_with = "Option::deserialize")]
     s: Option<serde_json::Value>,
+    /// SHA-256 of the host's list that this is for. A host from before this refuses it as a bad ticket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    l: Option<String>,
 }
 
 impl Ticket {
@@ -52,16 +57,30 @@ impl Ticket {
             a: params,
             x: expires_ms,
             s: None,
+            l: None,
         })?;
-        if ticket.encode().len() > PREFIX.len() + TICKET_CHARS_MAX {
+        ticket.fits()
+    }
+
+    /// The same, for a host whose list has this digest and for no other.
+    ///
+    /// # Errors
+    /// `bad_ticket` when that is no digest, or the whole is too long to send.
+    pub fn for_list(mut self, digest: &str) -> Result<Self, Refusal> {
+        self.0.l = Some(digest.to_owned());
+        Self::checked(self.0)?.fits()
+    }
+
+    fn fits(self) -> Result<Self, Refusal> {
+        if self.encode().len() > PREFIX.len() + TICKET_CHARS_MAX {
             return Err(bad("the ticket is too long"));
         }
-        Ok(ticket)
+        Ok(self)
     }
 
     /// The word that follows the action id.
     pub fn encode(&self) -> String {
-        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(self.canonical()))
+        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(canonical(&self.0)))
     }
 
     /// # Errors
@@ -77,7 +96,7 @@ impl Ticket {
             .decode(body)
             .map_err(|_| bad("the ticket is not base64url without padding"))?;
         Self::checked(json::object(&json).map_err(|_| {
-            bad("the ticket is not a JSON object of p, d, e, a, x and s with their types, each once")
+            bad("the ticket is not a JSON object of p, d, e, a, x, s and l with their types, each once")
         })?)
     }
 
@@ -93,6 +112,11 @@ impl Ticket {
         &self.0.e
     }
 
+    /// The digest of the only list that it may run by.
+    pub fn list(&self) -> Option<&str> {
+        self.0.l.as_deref()
+    }
+
     pub fn params(&self) -> &Params {
         &self.0.a
     }
@@ -103,12 +127,9 @@ impl Ticket {
 
     /// SHA-256 over the canonical content; two spellings of one ticket have the same.
     pub(crate) fn fingerprint(&self) -> String {
-        sha256_hex(&self.canonical())
-    }
-
-    fn canonical(&self) -> Vec<u8> {
-        // Strings and integers under string keys always serialise.
-        serde_json::to_vec(&self.0).unwrap_or_default()
+        let mut content = self.0.clone();
+        content.l = None;
+        sha256_hex(&canonical(&content))
     }
 
     fn checked(wire: Wire) -> Result<Self, Refusal> {
@@ -124,15 +145,23 @@ impl Ticket {
         if !is_digest(&wire.d) || !is_digest(&wire.e) {
             return Err(bad("d and e are 64 lower-case hexadecimal digits"));
         }
+        if !wire.l.as_deref().is_none_or(is_digest) {
+            return Err(bad("l is not 64 lower-case hexadecimal digits"));
+        }
         Ok(Self(wire))
     }
+}
+
+fn canonical(wire: &Wire) -> Vec<u8> {
+    // Strings and integers under string keys always serialise.
+    serde_json::to_vec(wire).unwrap_or_default()
 }
 
 pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == DIGEST_CHARS && is_hex(text)
 }
 
-fn is_uuid(text: &str) -> bool {
+pub(crate) fn is_uuid(text: &str) -> bool {
     text.split('-').map(str::len).eq(UUID_GROUPS) && text.split('-').all(is_hex)
 }
 

@@ -1,14 +1,15 @@
-//! What may happen, decided before anything happens: pure functions of the request, the list, the journal and time.
+//! What may happen, decided before anything happens: pure functions of the request, the list, the past and time.
 //!
 //! The order matters. A ticket that the journal knows is answered from it, whatever has changed since; only an
 //! unseen one is judged, and everything that is not plainly allowed is refused.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::answers::{Reason, Refusal, Reply, refuse};
 use crate::clock::Moment;
 use crate::commands::ActionId;
-use crate::journals::{History, Seen};
+use crate::journals::Seen;
 use crate::lists::{Entry, Invocation, List, Tier};
 use crate::params::Params;
 use crate::tickets::Ticket;
@@ -26,9 +27,24 @@ pub(crate) enum Stop {
 /// How far ahead a ticket may end.
 pub(crate) const TICKET_AHEAD_MAX_MS: u64 = 60 * 60 * 1000;
 
+/// What the journal says of this request.
+#[derive(Debug)]
+pub(crate) struct Past {
+    pub(crate) seen: Seen,
+    /// When this action was started, the last time last.
+    pub(crate) starts: Vec<Moment>,
+    /// What the actions that this one returns to recorded before they last ran.
+    pub(crate) recorded: BTreeMap<ActionId, String>,
+    /// Wall time, but never earlier than what this boot has seen.
+    pub(crate) wall_ms_at_least: u64,
+    pub(crate) is_full: bool,
+}
+
 /// What is so at the moment of judging.
 pub(crate) struct Present<'a> {
     pub(crate) now: &'a Moment,
+    /// SHA-256 of the list file.
+    pub(crate) list_digest: &'a str,
     pub(crate) stop: Stop,
     /// The server's time, if whoever started us knows it.
     pub(crate) ticket_time_ms: Option<u64>,
@@ -55,20 +71,18 @@ pub(crate) fn judge(
     id: &ActionId,
     ticket: Option<&Ticket>,
     list: &List,
-    history: &History,
+    past: &Past,
     present: &Present<'_>,
 ) -> Result<Verdict, Refusal> {
-    if let Some(ticket) = ticket {
-        match history.seen(ticket) {
-            Seen::Never => {}
-            Seen::Ran(run) if run.start.id != *id => return mismatch(),
-            Seen::Settled => {
-                let text = "the server was told that this ticket never ran";
-                return refuse(Reason::Settled, text);
-            }
-            known @ (Seen::Ran(_) | Seen::Mismatch | Seen::Forgotten) => {
-                return recorded(known).map(Verdict::Recorded);
-            }
+    match &past.seen {
+        Seen::Never => {}
+        Seen::Ran { id: Some(ran), .. } if ran != id => return mismatch(),
+        Seen::Settled => {
+            let text = "the server was told that this ticket never ran";
+            return refuse(Reason::Settled, text);
+        }
+        known @ (Seen::Ran { .. } | Seen::Mismatch | Seen::Forgotten) => {
+            return look_up(known).map(Verdict::Recorded);
         }
     }
     let Some(entry) = list.entry(id) else {
@@ -82,10 +96,10 @@ pub(crate) fn judge(
         return refuse(Reason::SignatureUnsupported, text);
     }
     match ticket {
-        Some(ticket) => check_ticket(ticket, entry, history, present)?,
+        Some(ticket) => check_ticket(ticket, entry, past, present)?,
         None => check_bare(entry)?,
     }
-    let recorded = |of: &ActionId| history.recorded(of).map(str::to_owned);
+    let recorded = |of: &ActionId| past.recorded.get(of).cloned();
     let none = Params::new();
     let invocation = entry.invocation(ticket.map_or(&none, Ticket::params), recorded)?;
     if present.stop == Stop::PresentOrUnknown {
@@ -94,22 +108,17 @@ pub(crate) fn judge(
             "the stop file is there, or cannot be looked for",
         );
     }
-    check_room(history)?;
+    check_room(past)?;
     let cooldown_s = match ticket {
         Some(_) => entry.cooldown_s,
         None => bare_cooldown_s(entry),
     };
-    check_brakes(entry, cooldown_s, history, present.now)?;
+    check_brakes(entry, cooldown_s, past, present.now)?;
     let timeout = entry.timeout();
     Ok(Verdict::Start {
         invocation,
         timeout,
     })
-}
-
-/// What became of a ticket. A settled one has not run and never will, so it is `unseen` too.
-pub(crate) fn look_up(ticket: &Ticket, history: &History) -> Result<Reply, Refusal> {
-    recorded(history.seen(ticket))
 }
 
 /// What has to be done so that the answer stays true. TCP may still deliver the original request after the server
@@ -119,24 +128,25 @@ pub(crate) fn look_up(ticket: &Ticket, history: &History) -> Result<Reply, Refus
 /// question says nothing about a run.
 pub(crate) fn judge_settle(
     ticket: &Ticket,
-    history: &History,
+    past: &Past,
     now_ms: u64,
 ) -> Result<Settlement, Refusal> {
-    match history.seen(ticket) {
+    match &past.seen {
         Seen::Never => {
             check_end(ticket, now_ms)?;
-            check_room(history).map(|()| Settlement::Tombstone)
+            check_room(past).map(|()| Settlement::Tombstone)
         }
-        known @ (Seen::Ran(_) | Seen::Settled | Seen::Mismatch | Seen::Forgotten) => {
-            recorded(known).map(Settlement::Known)
+        known @ (Seen::Ran { .. } | Seen::Settled | Seen::Mismatch | Seen::Forgotten) => {
+            look_up(known).map(Settlement::Known)
         }
     }
 }
 
-fn recorded(seen: Seen<'_>) -> Result<Reply, Refusal> {
+/// What became of a ticket. A settled one has not run and never will, so it is `unseen` too.
+pub(crate) fn look_up(seen: &Seen) -> Result<Reply, Refusal> {
     match seen {
         Seen::Never | Seen::Settled => Ok(Reply::Unseen),
-        Seen::Ran(run) => Ok(match run.ending.clone() {
+        Seen::Ran { ending, .. } => Ok(match ending.clone() {
             Some(ending) => Reply::ended(ending, true),
             None => Reply::started(None, true),
         }),
@@ -156,11 +166,10 @@ fn mismatch<T>() -> Result<T, Refusal> {
 fn check_ticket(
     ticket: &Ticket,
     entry: &Entry,
-    history: &History,
+    past: &Past,
     present: &Present<'_>,
 ) -> Result<(), Refusal> {
-    let ours = || history.wall_ms_at_least(present.now);
-    let now_ms = present.ticket_time_ms.unwrap_or_else(ours);
+    let now_ms = present.ticket_time_ms.unwrap_or(past.wall_ms_at_least);
     if ticket.expires_ms() <= now_ms {
         return refuse(Reason::Expired, "the ticket has expired");
     }
@@ -169,6 +178,15 @@ fn check_ticket(
         return refuse(
             Reason::Drift,
             "the ticket is for another definition than this host's",
+        );
+    }
+    if ticket
+        .list()
+        .is_some_and(|list| list != present.list_digest)
+    {
+        return refuse(
+            Reason::ListChanged,
+            "the ticket is for another list than this host's",
         );
     }
     Ok(())
@@ -200,8 +218,8 @@ fn bare_cooldown_s(entry: &Entry) -> Option<u32> {
     entry.cooldown_s.max(entry.bare_cooldown_s)
 }
 
-fn check_room(history: &History) -> Result<(), Refusal> {
-    if history.is_full() {
+fn check_room(past: &Past) -> Result<(), Refusal> {
+    if past.is_full {
         return refuse(
             Reason::JournalFull,
             "the journal is full of tickets that may still come",
@@ -213,11 +231,11 @@ fn check_room(history: &History) -> Result<(), Refusal> {
 fn check_brakes(
     entry: &Entry,
     cooldown_s: Option<u32>,
-    history: &History,
+    past: &Past,
     now: &Moment,
 ) -> Result<(), Refusal> {
-    let starts = || history.starts_ago(&entry.id, now);
-    if let (Some(cooldown_s), Some(ago_ms)) = (cooldown_s, starts().last())
+    let starts = || past.starts.iter().map(|at| at.elapsed_ms(now));
+    if let (Some(cooldown_s), Some(ago_ms)) = (cooldown_s, starts().next_back())
         && ago_ms < u64::from(cooldown_s) * 1000
     {
         let ago_s = ago_ms / 1000;

@@ -73,6 +73,8 @@ pub trait Brain: Send + Sync {
 pub struct Prompt {
     /// The same for every call of a conversation, so that providers can cache it.
     pub system: String,
+    /// Where the conversation belongs. It changes less often than what is said, so it stands before that.
+    pub place: String,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
     pub output_tokens_max: u32,
@@ -80,6 +82,15 @@ pub struct Prompt {
     pub session: Option<String>,
     /// With this a program that a brain starts reaches the tools and the model, during this turn only.
     pub pass: Option<Secret>,
+}
+
+impl Prompt {
+    /// System prompt and place in one text.
+    pub fn instructions(&self) -> String {
+        let parts = [self.system.as_str(), self.place.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n\n")
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

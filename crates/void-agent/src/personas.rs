@@ -9,13 +9,16 @@ use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::text;
 
 const TEMPLATE: &str = include_str!("../personas/template.md");
-const BUILTIN: [(&str, &str); 2] = [
+const BUILTIN: [(&str, &str); 3] = [
+    ("companion.toml", include_str!("../personas/companion.toml")),
     (
         "little-blue.toml",
         include_str!("../personas/little-blue.toml"),
     ),
     ("sentinel.toml", include_str!("../personas/sentinel.toml")),
 ];
+
+const DRAFTS: &str = "- You may draft changes of what the owner keeps. You write nothing: every draft waits for the owner.";
 
 pub const PERSONA_BYTES_MAX: usize = 32 * 1024;
 /// Ours and the owner's.
@@ -179,7 +182,7 @@ impl Persona {
     /// secret and no stranger's word can be in it.
     pub fn prompt(&self, capabilities: &Capabilities) -> String {
         let mut rights = Vec::new();
-        if capabilities.has(Capability::Read) {
+        if capabilities.has(Capability::Read) || capabilities.has(Capability::Suggest) {
             rights.push("- You may look at services, actions, proposals and what happened lately.");
         }
         if capabilities.has(Capability::AuditRead) {
@@ -191,6 +194,9 @@ impl Persona {
             rights.push(
                 "- You may not propose actions. If something should be done, say so to the owner.",
             );
+        }
+        if capabilities.has(Capability::Suggest) {
+            rights.push(DRAFTS);
         }
         TEMPLATE
             .replace("{rights}", &rights.join("\n"))

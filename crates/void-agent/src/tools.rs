@@ -6,8 +6,17 @@
 
 mod actions;
 mod activity;
+mod context;
+mod entities;
+mod given;
+mod lists;
+mod lookups;
+mod machines;
 mod proposals;
+mod propose_change;
+mod read;
 mod record;
+mod scopes;
 mod search;
 mod services;
 
@@ -21,28 +30,59 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use void_control::audit::ReadError;
-use void_control::{Control, Ctx, StoreError, lanes};
+use void_control::{Control, Ctx, StoreError, lanes, token_taints};
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::taint::Taint;
 
+pub use self::given::Given;
+pub use self::lists::LIST;
+pub use self::scopes::{ForeignText, Scope};
+
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 8] = [
+pub static TOOLS: [&Tool; 11] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
     &proposals::PROPOSAL_STATUS,
     &proposals::WITHDRAW_PROPOSAL,
     &search::SEARCH,
+    &read::READ,
+    &context::CONTEXT,
+    &propose_change::PROPOSE_CHANGE,
     &record::READ_RECORD,
     &activity::RECENT_ACTIVITY,
 ];
 
+/// The tool of this name, for what is not offered as a tool.
+pub fn named(name: &str) -> Option<&'static Tool> {
+    TOOLS.into_iter().find(|tool| tool.name == name)
+}
+
 /// The tools of an agent in a conversation that the owner leads.
 pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
     TOOLS.into_iter().filter(|tool| tool.is_for(ctx))
+}
+
+/// Why a call of a tool that was not offered does nothing: it is not for this caller, who is told what is left to them, or there
+/// is none of that name.
+pub(crate) fn not_offered(ctx: &Ctx, name: &str) -> ToolError {
+    let Some(tool) = TOOLS.into_iter().find(|tool| tool.name == name) else {
+        let message = "there is no such tool here; nothing was done";
+        return ToolError::new(FailureCode::UnknownTool, message);
+    };
+    let has = |capability| ctx.capabilities.has(capability);
+    let left = match (has(Capability::Act), has(Capability::Suggest)) {
+        (true, true) => "propose actions and draft changes",
+        (true, false) => "look and propose actions",
+        (false, true) => "look and draft changes, which wait for the owner",
+        (false, false) => "look",
+    };
+    let denied = tool.denied();
+    let message = format!("{denied}; nothing was done. Say that you can only {left}");
+    ToolError::new(denied.code, message)
 }
 
 /// A selection of tools that a client of MCP asks for by name: nobody gets a tool by it that they may not use.
@@ -52,7 +92,7 @@ pub struct Registry {
 }
 
 /// The selections that can be asked for by name.
-pub static REGISTRIES: [Registry; 2] = [
+pub static REGISTRIES: [Registry; 3] = [
     Registry {
         name: "blue",
         tools: &[
@@ -72,6 +112,15 @@ pub static REGISTRIES: [Registry; 2] = [
             &proposals::PROPOSAL_STATUS,
             &search::SEARCH,
             &record::READ_RECORD,
+        ],
+    },
+    Registry {
+        name: "companion",
+        tools: &[
+            &search::SEARCH,
+            &read::READ,
+            &context::CONTEXT,
+            &propose_change::PROPOSE_CHANGE,
         ],
     },
 ];
@@ -102,7 +151,7 @@ pub struct Tool {
     /// The JSON schemas of its arguments and of its result.
     pub arguments: fn() -> Value,
     pub result: fn() -> Value,
-    run: fn(Call) -> Running,
+    run: fn(Call) -> RunningTool,
 }
 
 /// What a tool can change.
@@ -112,6 +161,8 @@ pub enum Effect {
     Reads,
     /// It may make a proposal, and a safe one runs.
     Proposes,
+    /// It may make a proposal that waits whatever its caller may: it can apply nothing.
+    Drafts,
     /// It may take back a proposal of the caller's own that still waits.
     Withdraws,
 }
@@ -122,6 +173,7 @@ pub struct Call {
     pub ctx: Ctx,
     /// What the caller has read so far that a stranger could have written.
     pub taint: Taint,
+    pub scope: Scope,
     notes: Notes,
     arguments: Map<String, Value>,
 }
@@ -243,21 +295,23 @@ impl Drop for Making {
 /// What a tool gives back.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    pub value: Value,
+    pub value: Given,
     /// A request that did not become a proposal: action id and reason.
     pub refused: Option<(String, String)>,
     /// Where foreign content in the value comes from.
-    pub foreign: Option<String>,
+    pub foreign: Vec<String>,
     /// The proposal that was made or asked about.
     pub proposal: Option<ProposalId>,
+    /// If it is a draft that was made: what it changes, in the server's words.
+    pub draft_summary: Option<String>,
     /// A request that was turned down at once, whether or not it became a proposal.
     pub is_denied: bool,
 }
 
 impl Outcome {
-    fn of(value: Value) -> Self {
+    fn of(value: impl Into<Given>) -> Self {
         Self {
-            value,
+            value: value.into(),
             ..Self::default()
         }
     }
@@ -269,6 +323,8 @@ impl Outcome {
 pub struct ToolError {
     pub code: FailureCode,
     pub message: String,
+    /// Where foreign content in the message comes from.
+    pub foreign: Option<String>,
 }
 
 impl ToolError {
@@ -276,7 +332,13 @@ impl ToolError {
         Self {
             code,
             message: message.into(),
+            foreign: None,
         }
+    }
+
+    /// The same, and its message may repeat something of this.
+    fn having_read(self, foreign: Option<String>) -> Self {
+        Self { foreign, ..self }
     }
 
     pub fn to_value(&self) -> Value {
@@ -303,11 +365,11 @@ impl From<ReadError> for ToolError {
     }
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Send>>;
+type RunningTool = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Send>>;
 
 impl Tool {
     /// Whoever may act or suggest may also look, as everywhere else; reading the record is a right of its own.
-    fn is_for(&self, ctx: &Ctx) -> bool {
+    pub fn is_for(&self, ctx: &Ctx) -> bool {
         let has = |capability| ctx.capabilities.has(capability);
         let may_look = has(Capability::Act) || has(Capability::Suggest);
         let looks = self.needs.contains(&Capability::Read) && may_look;
@@ -315,33 +377,61 @@ impl Tool {
         ctx.actor.is_owner() || is_enough || looks
     }
 
-    /// Runs it as the caller. Unfit arguments and missing rights never reach the handler.
+    fn denied(&self) -> ToolError {
+        let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();
+        let (name, needs) = (self.name, needs.join(" or "));
+        let message = format!("{name} needs the capability {needs}");
+        ToolError::new(FailureCode::Forbidden, message)
+    }
+
+    /// Runs it as the caller. Unfit arguments and missing rights never reach the handler. The token of a client outside is
+    /// marked in the store by what it is told before it is told; a turn marks itself.
     pub async fn call(
         &self,
         control: &Control,
         ctx: &Ctx,
         taint: &Taint,
+        scope: &Scope,
         notes: &Notes,
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
         if !self.is_for(ctx) {
-            let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();
-            let needs = needs.join(" or ");
-            let message = format!("{} needs the capability {needs}", self.name);
-            return Err(ToolError::new(FailureCode::Forbidden, message));
+            return Err(self.denied());
         }
         let call = Call {
             control: control.clone(),
             ctx: ctx.clone(),
             taint: taint.clone(),
+            scope: scope.clone(),
             notes: notes.clone(),
             arguments,
         };
-        (self.run)(call).await
+        let called = (self.run)(call).await;
+        let given = Taint::from_sources(foreign_in(&called).to_vec());
+        token_taints::mark(control, ctx, &given).await?;
+        called
+    }
+}
+
+/// Where foreign content in an answer comes from, also in one that is an error.
+pub(crate) fn foreign_in(called: &Result<Outcome, ToolError>) -> &[String] {
+    match called {
+        Ok(outcome) => &outcome.foreign,
+        Err(error) => error.foreign.as_slice(),
     }
 }
 
 impl Call {
+    /// Whether text that a stranger could have written is handed out to the caller, who is marked by it.
+    fn gives_foreign_text(&self) -> bool {
+        self.scope.gives_foreign_text(&self.ctx)
+    }
+
+    /// The same for text that only turned up.
+    fn finds_foreign_text(&self) -> bool {
+        self.scope.finds_foreign_text(&self.ctx)
+    }
+
     fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, ToolError> {
         let arguments = Value::Object(std::mem::take(&mut self.arguments));
         serde_json::from_value(arguments).map_err(|error| {

@@ -6,7 +6,9 @@
 
 mod live;
 mod loops;
+mod outcomes;
 mod passes;
+mod places;
 mod prompts;
 mod transcripts;
 
@@ -16,7 +18,7 @@ use std::time::Duration;
 
 use void_control::conversations::{self, Answering, Begun, TurnError};
 use void_control::{Control, Ctx, StoreError};
-use void_domain::conversations::{Conversation, Turn, TurnState};
+use void_domain::conversations::{Conversation, MessageView, Turn, TurnState};
 use void_domain::failures::FailureCode;
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
@@ -89,12 +91,24 @@ impl Talk {
         id: ConversationId,
         text: String,
     ) -> Result<Started, TurnError> {
-        let control = &self.0.control;
-        let begun = conversations::begin_turn(control, ctx, id, text, answering(agent)).await?;
-        Ok(self.run(agent, begun))
+        self.say_looking_at(ctx, agent, id, text, None).await
     }
 
-    /// Tries a turn again that failed or was stopped.
+    /// The same with what the owner looks at meanwhile, as their page says it.
+    pub async fn say_looking_at(
+        &self,
+        ctx: &Ctx,
+        agent: &Arc<Agent>,
+        id: ConversationId,
+        text: String,
+        view: Option<MessageView>,
+    ) -> Result<Started, TurnError> {
+        let control = &self.0.control;
+        let begun = conversations::begin_turn(control, ctx, id, text, answering(agent)).await?;
+        Ok(self.run(agent, begun, view))
+    }
+
+    /// Tries a turn again that failed or was stopped. What was looked at then was kept nowhere.
     pub async fn retry(
         &self,
         ctx: &Ctx,
@@ -103,7 +117,7 @@ impl Talk {
     ) -> Result<Started, TurnError> {
         let control = &self.0.control;
         let begun = conversations::begin_again(control, ctx, message_id, answering(agent)).await?;
-        Ok(self.run(agent, begun))
+        Ok(self.run(agent, begun, None))
     }
 
     /// A turn that runs here, or ended a moment ago.
@@ -117,7 +131,7 @@ impl Talk {
         self.0.passes.find(shown)
     }
 
-    fn run(&self, agent: &Arc<Agent>, begun: Begun) -> Started {
+    fn run(&self, agent: &Arc<Agent>, begun: Begun, view: Option<MessageView>) -> Started {
         let live = Arc::new(Live::default());
         let started = Started {
             conversation: begun.conversation.clone(),
@@ -128,7 +142,7 @@ impl Talk {
         let (talk, agent) = (self.clone(), Arc::clone(agent));
         tokio::spawn(async move {
             let begun = Arc::new(begun);
-            let (ended, transcript) = talk.work(&agent, &begun, &live).await;
+            let (ended, transcript) = talk.work(&agent, &begun, &live, view).await;
             let event = talk.finish(&agent, &begun, ended, transcript).await;
             live.push(event);
             // Nothing of the server is held while the end is kept for latecomers.
@@ -148,6 +162,7 @@ impl Talk {
         agent: &Arc<Agent>,
         begun: &Arc<Begun>,
         live: &Arc<Live>,
+        view: Option<MessageView>,
     ) -> (Ended, Transcript) {
         let control = &self.0.control;
         let failed = |failure| (Ended::Failed(failure), Transcript::of(begun));
@@ -161,7 +176,7 @@ impl Talk {
         };
         let (live, agent) = (Arc::clone(live), Arc::clone(agent));
         let needs_pass = agent.brain.needs_pass();
-        let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, begun));
+        let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, begun, view));
         let issued = needs_pass.then(|| self.0.passes.issue(&turn)).transpose();
         let (pass, issued) = match issued {
             Ok(issued) => issued.unzip(),

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use void_domain::conversations::VIEW_KINDS;
 use void_domain::limits::MESSAGE_BYTES_MAX;
 
 use crate::Word;
@@ -64,6 +65,8 @@ pub struct SummaryResponse {
     pub messages: u64,
     /// How it begins.
     pub words: String,
+    /// If words were looked for: the part of its newest message that has one of them.
+    pub found: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -75,4 +78,23 @@ pub struct SayRequest {
     #[schemars(length(min = 1, max = MESSAGE_BYTES_MAX), regex(pattern = SAID))]
     #[schemars(extend("x-max-bytes" = MESSAGE_BYTES_MAX))]
     pub text: String,
+    /// What the owner looks at meanwhile: what "this" and "here" mean. It is kept nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<ViewRequest>,
+}
+
+/// What has the form of an id: of an entity, a service, a guest (`NODE/NUMBER`), an entry of the record, …
+const VIEW_ID: &str = "^[A-Za-z0-9][A-Za-z0-9-]{0,63}(/[1-9][0-9]{0,9})?$";
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("required" = ["entityType", "entityId"]))]
+pub struct ViewRequest {
+    #[serde(default)]
+    #[schemars(required, extend("enum" = VIEW_KINDS))]
+    pub entity_type: Option<String>,
+    /// Of a screen its name: home, inbox, lab, chat, knowledge, search, audit, settings or more.
+    #[serde(default)]
+    #[schemars(required, regex(pattern = VIEW_ID))]
+    pub entity_id: Option<String>,
 }

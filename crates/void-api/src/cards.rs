@@ -6,6 +6,8 @@ use void_domain::proposals::DisplayState;
 
 use crate::Word;
 use crate::proposals::RowResponse;
+use crate::revisions::{DiffSpanResponse, GRAINS};
+use crate::runbooks::RunbookResponse;
 use crate::services::ServiceResponse;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +40,71 @@ pub struct CardResponse {
     /// An approval needs a login of the last minutes, and this session's is older.
     pub needs_login: bool,
     /// Earlier runs of the same action, newest first.
-    pub runs: Vec<RunResponse>,
+    pub runs: Vec<PastRunResponse>,
+    /// Of a draft of what the owner keeps: what changes, word by word. null of everything else, and of a deletion. The same as a
+    /// unified diff is `row.change.diff`.
+    pub difference: Option<DifferenceResponse>,
+    /// For the owner, of a draft whose base was changed meanwhile: what is there now. It cannot be approved; asking again makes a
+    /// draft against that.
+    pub moved: Option<MovedBaseResponse>,
+    /// The owner's pages about the action, then those about the services that it is about.
+    #[serde(default)]
+    #[schemars(required)]
+    pub runbooks: Vec<RunbookResponse>,
+}
+
+/// What is there instead of what a draft was made of; both are shown, and nothing is applied.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "MovedBase")]
+pub struct MovedBaseResponse {
+    /// It was thrown away; everything else is null then.
+    pub gone: bool,
+    pub revision: Option<u64>,
+    pub title: Option<String>,
+    /// Markdown, whole.
+    pub body: Option<String>,
+    pub updated_at: Option<String>,
+    pub updated_by: Option<String>,
+    /// What was changed since the draft was made, word by word; null if that is not known any more.
+    pub difference: Option<DifferenceResponse>,
+}
+
+/// A place that the draft and what is there now both change, each otherwise.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "MergeConflict")]
+pub struct MergeConflictResponse {
+    /// The line of what is there now with which it begins, from 1; title and properties are lines before the text.
+    pub line: u64,
+    /// What both were made of.
+    pub base: String,
+    pub draft: String,
+    pub now: String,
+}
+
+/// All that a draft changes, made from the patch that the digest binds. Nothing is left out of it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Difference")]
+pub struct DifferenceResponse {
+    pub parts: Vec<DifferencePartResponse>,
+    pub words_added: u64,
+    pub words_removed: u64,
+    /// In how many places something changes, over all parts.
+    pub places: u64,
+    /// How something of it hides from a reader, in words; empty if nothing does.
+    pub hidden: Vec<String>,
+}
+
+/// Lines that change, with some around them that stay. Title and properties are lines before the text.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DifferencePart")]
+pub struct DifferencePartResponse {
+    /// The line with which it begins before the change, from 1.
+    pub line: u64,
+    /// What was compared: `words`, `lines`, or the `whole` of the part.
+    #[schemars(extend("enum" = GRAINS))]
+    pub grain: Word,
+    /// In their order. Their `text` is as it is to be shown: what would not be seen in it is escaped as `\\u{…}`.
+    pub spans: Vec<DiffSpanResponse>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -70,7 +136,7 @@ pub struct AllowedBy {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Run")]
-pub struct RunResponse {
+pub struct PastRunResponse {
     pub id: String,
     pub code: String,
     pub status: Word,

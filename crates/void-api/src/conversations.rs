@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Word;
-use crate::bounds::UUID;
+use crate::bounds::{SLUG, UUID};
 use crate::markdown::Block;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +55,8 @@ pub struct StepResponse {
     pub result: Option<String>,
     /// The proposal that it made or asked about.
     pub proposal_id: Option<String>,
+    /// If the proposal is a draft that it made: what a yes changes, in Void's words.
+    pub draft_summary: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -105,7 +107,11 @@ pub struct MessagesResponse {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StartedResponse {
     pub conversation_id: String,
-    /// The message that is being written: `/api/conversations/{id}/stream?messageId=` reads it.
+    /// What was said, and is answered.
+    #[serde(default)]
+    #[schemars(required)]
+    pub message_id: Option<String>,
+    /// The message that is being written: `/api/conversations/{id}/stream?messageId=` reads it, by either id.
     pub assistant_message_id: String,
 }
 
@@ -116,4 +122,88 @@ pub struct RetryRequest {
     #[serde(default)]
     #[schemars(regex(pattern = UUID))]
     pub message_id: Option<String>,
+}
+
+/// A conversation, and whom it is with.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AttachedConversationsResponse {
+    /// Those in which something was said, newest first.
+    pub conversations: Vec<AttachedConversation>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AttachedConversation {
+    pub conversation_id: String,
+    /// The agent's name.
+    pub agent: String,
+    /// null: about nothing in particular.
+    pub about: Option<ConversationAbout>,
+    pub created_at: String,
+    pub last_at: String,
+    pub messages: u64,
+    /// How it begins.
+    pub words: String,
+    /// If words were looked for: the part of its newest message that has one of them.
+    pub found: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ConversationAbout {
+    /// `space`, `project`, `page`, `task`, `ref`, `service` or `action`.
+    #[schemars(extend("enum" = ABOUT_KINDS))]
+    pub kind: Word,
+    pub id: String,
+}
+
+/// What a conversation can be about.
+pub const ABOUT_KINDS: [&str; 7] = [
+    "space", "project", "page", "task", "ref", "service", "action",
+];
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["kind", "id"]))]
+pub struct AttachRequest {
+    /// `space`, `project`, `page`, `task`, `ref`, `service` or `action`.
+    #[serde(default)]
+    #[schemars(required, extend("enum" = ABOUT_KINDS))]
+    pub kind: Option<String>,
+    #[serde(default)]
+    #[schemars(required, regex(pattern = SLUG))]
+    pub id: Option<String>,
+    /// Whom to talk to; if nobody is named, who answers in that space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = SLUG))]
+    pub agent: Option<String>,
+}
+
+/// All of a conversation, to be kept elsewhere.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ExportedConversation {
+    pub conversation_id: String,
+    pub agent: String,
+    pub space_id: Option<String>,
+    pub about: Option<ConversationAbout>,
+    pub created_at: String,
+    /// Oldest first.
+    pub messages: Vec<ExportedMessage>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ExportedMessage {
+    pub id: String,
+    pub seq: u64,
+    /// `user` or `assistant`.
+    pub role: Word,
+    /// Markdown.
+    pub body: String,
+    pub created_at: String,
+    /// Of an assistant's message: the turn that made it.
+    pub turn: Option<TurnResponse>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ConversationDeletedResponse {
+    pub deleted: bool,
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::Word;
+use crate::cards::{MergeConflictResponse, MovedBaseResponse};
+use crate::entity_responses::EntityResponse;
 use crate::proposals::RowResponse;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,13 +28,32 @@ pub struct ErrorBody {
     pub hint: Option<String>,
     /// A sentence for people.
     pub message: String,
-    /// How the proposal stands that this is about.
+    /// How what this is about stands now: a proposal, or something that the owner keeps.
     #[serde(
         skip_serializing_if = "Option::is_none",
         default,
         deserialize_with = "if_readable"
     )]
-    pub row: Option<Box<RowResponse>>,
+    pub row: Option<ErrorRow>,
+    /// What is there now instead of what a draft was made of.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        default,
+        deserialize_with = "if_readable"
+    )]
+    pub moved: Option<Box<MovedBaseResponse>>,
+    /// Where a draft and what is there now change the same, each otherwise; so many more as `conflicts_left_out` says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<MergeConflictResponse>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts_left_out: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ErrorRow {
+    Proposal(Box<RowResponse>),
+    Entity(EntityResponse),
 }
 
 /// Why something was refused is understood also where the row is that of another version.

@@ -32,6 +32,15 @@ pub struct TurnDeltaEvent {
     pub text: String,
 }
 
+/// `draft`: a change that the agent drafted waits for the owner.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TurnDraftEvent {
+    /// The id of the proposal.
+    pub pending_change_id: String,
+    /// What a yes changes, in Void's words.
+    pub summary: String,
+}
+
 /// `done`: the turn is over, and what became of what it proposed.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TurnDoneEvent {

@@ -22,9 +22,12 @@ pub enum ItemResponse {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RowItem {
-    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
-    #[schemars(extend("enum" = ["proposal", "failure"]))]
+    /// `proposal`: an action that waits for a decision. `draft`: a change that does. `failure`: nobody knows whether it ran.
+    #[schemars(extend("enum" = ["proposal", "draft", "failure"]))]
     pub kind: Word,
+    /// The same word stands on all drafts of one turn: they can be shown and decided together. Absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     #[serde(flatten)]
     pub row: RowResponse,
 }
@@ -44,7 +47,12 @@ pub struct JoinItem {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CountsResponse {
+    /// Everything that waits for a decision, drafts too.
     pub proposal: u64,
+    /// Of the proposals, those that are drafts of a change.
+    #[serde(default)]
+    #[schemars(required)]
+    pub draft: u64,
     pub failure: u64,
     /// Of the proposals, those that nobody could be told about.
     pub untold: u64,

@@ -5,7 +5,9 @@
 //! that a client and a server of different versions understand each other.
 
 pub mod actions;
+pub mod agent_processes;
 pub mod agents;
+pub mod attachments;
 pub mod audit;
 pub mod backups;
 pub mod bounds;
@@ -13,6 +15,10 @@ pub mod bridge;
 pub mod cards;
 pub mod conversations;
 pub mod doctor;
+pub mod draft_decisions;
+pub mod drafts;
+pub mod entities;
+pub mod entity_responses;
 pub mod errors;
 pub mod events;
 pub mod freeze;
@@ -27,17 +33,28 @@ pub mod mutes;
 pub mod node;
 pub mod nodes;
 pub mod notifications;
+pub mod pages;
 pub mod passkeys;
 pub mod password;
+pub mod previews;
+pub mod projects;
 pub mod proposals;
 pub mod quarantine;
+pub mod refs;
+pub mod revisions;
+pub mod runbooks;
 mod schemas;
+pub mod search;
 pub mod services;
 pub mod session;
 pub mod sessions;
 pub mod setup_links;
+pub mod spaces;
 pub mod status;
+pub mod tasks;
 pub mod tokens;
+pub mod tree;
+pub mod vault_files;
 
 use std::borrow::Cow;
 

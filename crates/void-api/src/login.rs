@@ -14,6 +14,8 @@ pub struct LoginResponse {
     pub methods: MethodsResponse,
     /// Whether there is a passkey or a password at all.
     pub is_set_up: bool,
+    /// How the program is called where Void runs, as in `Setup`: said of a rehearsal only, whose folder is no secret.
+    pub called: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

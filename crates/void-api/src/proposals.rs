@@ -132,6 +132,39 @@ pub struct RowResponse {
     pub expires_at: String,
     pub resolved_at: Option<String>,
     pub transitions: Vec<TransitionResponse>,
+    /// Of a draft, the turn in which an agent made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<DraftTurnResponse>,
+    /// Of a draft that was asked again, the one that it says again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_of: Option<String>,
+    /// What is left out of the row's texts: in a list, where its own read and its card have them whole, and for an agent
+    /// whatever was said after a stranger's text was read, unless it asks for that. Absent where nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOutResponse>,
+}
+
+/// Drafts of one turn can be decided together.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DraftTurn")]
+pub struct DraftTurnResponse {
+    pub conversation_id: String,
+    /// The agent's message that the turn wrote.
+    pub message_id: String,
+}
+
+/// How much is left out of a row, whose `change`, `diff` and `joined` are shortened then.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LeftOut")]
+pub struct LeftOutResponse {
+    /// Bytes that are not there.
+    pub bytes: u64,
+    /// How many sentences of the change's `summary` are not there.
+    pub sentences: u64,
+    /// How many lines the whole change adds.
+    pub added_lines: u64,
+    /// How many lines the whole change removes.
+    pub removed_lines: u64,
 }
 
 /// The subject of rows of servers that know of no other.
@@ -158,6 +191,19 @@ pub struct ChangeResponse {
     pub diff: String,
     /// What that means, in words of Void; what widens comes first.
     pub summary: Vec<String>,
+    /// Of knowledge: what it is called and where it is. null of everything else.
+    pub about: Option<ChangedEntityResponse>,
+}
+
+/// What a change of knowledge is about, in the words of the moment in which it was drafted.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ChangedEntity")]
+pub struct ChangedEntityResponse {
+    /// What it is called before the change; of something new, what it will be called.
+    pub title: String,
+    /// Where it is, or will be; null of a new space.
+    pub space_id: Option<String>,
+    pub space: Option<String>,
 }
 
 /// Words of the requester from a later request for the same.

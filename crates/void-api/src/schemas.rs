@@ -42,6 +42,21 @@ pub(crate) struct RunResult {
     /// The commit that it became; null if it became none.
     #[schemars(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
+    /// Of a guest's power: whether anything had to be done. Of a draft of what the owner keeps: `create`, `update` or `delete`.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    changed: Option<ResultChanged>,
+    /// What was stored, or thrown away: `page`, `task`, `ref`, `project` or `space`.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum ResultChanged {
+    Guest(bool),
+    Draft(String),
 }
 
 /// What the check after a run saw, of a service or of a guest.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Word;
+use crate::runbooks::RunbookResponse;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ServicesResponse {
@@ -65,14 +66,18 @@ pub struct ServiceWithHistoryResponse {
     #[serde(flatten)]
     pub service: ServiceResponse,
     /// The changes of the last day, oldest first.
-    pub history: Vec<ChangeResponse>,
+    pub history: Vec<ServiceChangeResponse>,
+    /// The owner's pages about it; of those who may not read what the owner keeps, none.
+    #[serde(default)]
+    #[schemars(required)]
+    pub runbooks: Vec<RunbookResponse>,
     /// The moment of this answer.
     pub at: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ServiceChange")]
-pub struct ChangeResponse {
+pub struct ServiceChangeResponse {
     pub at: String,
     #[schemars(extend("enum" = ["up", "down", "unknown"]))]
     pub from: Word,

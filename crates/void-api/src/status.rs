@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Word;
 
+pub const EMBEDDINGS_STATES: [&str; 4] = ["starting", "making", "ready", "waiting"];
+
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StatusResponse {
     pub version: Word,
@@ -41,6 +43,10 @@ pub struct StatusResponse {
     /// Nodes that have joined, and those of them that poll now.
     pub nodes: usize,
     pub nodes_here: usize,
+    /// What the kernel cannot keep agent processes from, where they start all the same because the owner said so.
+    /// Empty otherwise.
+    #[serde(default)]
+    pub open_fences: Vec<String>,
     /// Credentials of an older copy that wait for the owner's confirmation.
     pub quarantined: u64,
     pub actions: usize,
@@ -52,13 +58,38 @@ pub struct StatusResponse {
     /// Another process works under this instance's id: this one starts and settles nothing.
     pub displaced: bool,
     pub audit_seq: u64,
-    pub audit_head: String,
+    /// The hash of the newest entry, for the owner and for viewers; null for agents.
+    pub audit_head: Option<String>,
     pub storage: StorageResponse,
+    /// How far the vectors for the search by meaning are; absent where they are off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embeddings: Option<EmbeddingsResponse>,
     /// The time in force.
     pub at: String,
     /// How many seconds this machine's clock is ahead of the time in force (less than zero: behind) where Void
     /// does not follow it; null where it does.
     pub clock_ahead_s: Option<i64>,
+}
+
+/// Vectors of what the owner keeps.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Embeddings")]
+pub struct EmbeddingsResponse {
+    /// `starting`, `making`, `ready`, or `waiting` until what is in the way is gone.
+    #[schemars(extend("enum" = EMBEDDINGS_STATES))]
+    pub state: Word,
+    /// Texts that have vectors, of all texts.
+    pub done: u64,
+    pub total: u64,
+    /// Texts of which none could be made.
+    pub skipped: u64,
+    pub chunks: u64,
+    pub memory_bytes: u64,
+    /// What is in the way: a stable word, and a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Word>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// How large what grows is, and for how long each kind of it is kept. A few seconds old at most.

@@ -81,7 +81,7 @@ fn kinds_without_a_common_mark_are_told_apart() {
         with(row(), "kind", json!("proposal")),
         {"kind": "join", "name": "n", "fingerprint": "f", "from": "a", "version": null, "asked_at": "t"},
     ]);
-    let counts = json!({"proposal": 1, "failure": 0, "untold": 0, "join": 1});
+    let counts = json!({"proposal": 1, "draft": 0, "failure": 0, "untold": 0, "join": 1});
     let inbox = json!({"items": items, "next": null, "counts": counts});
     let inbox: InboxResponse = read(inbox).unwrap();
     assert!(matches!(

@@ -1,5 +1,6 @@
-//! The floor: the same durable writes behind the same addresses, and nothing else. No fence, no
-//! caller, no catalogue, no policy, no hash, no read. What Void costs above this is its own.
+//! The floor: a durable record of every step and nothing else. Its tables are its own: a row, an index, an audit row,
+//! committed in groups. No fence, no caller, no catalogue, no policy, no hash, no read. Like Void it has the claim on
+//! the disk before anything runs. What Void costs above this is its own.
 
 mod rows;
 #[cfg(test)]
@@ -9,7 +10,7 @@ mod writer;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::Router;
 use axum::extract::{Path as Segment, State};
@@ -18,23 +19,22 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 
-use self::rows::{Step, Tier};
+use self::rows::Step;
 use self::writer::Writer;
 use crate::Outcome;
-use crate::subject::Engine;
+
+const FILE: &str = "floor.db";
 
 #[derive(Clone)]
 struct Floor {
     writer: Writer,
-    wishes: Arc<AtomicU64>,
+    wishes: Arc<AtomicI64>,
 }
 
 /// Serves until the process is ended.
 pub(crate) async fn serve(folder: &Path, port: u16) -> Outcome<()> {
-    // Void's own tables and indexes: the same pages are written.
-    drop(Engine::Sqlite.open(folder).await?);
     let floor = Floor {
-        writer: Writer::start(&folder.join("void.db"))?,
+        writer: Writer::start(&folder.join(FILE))?,
         wishes: Arc::default(),
     };
     let router = Router::new()
@@ -63,19 +63,15 @@ async fn run(
         number,
         action,
     };
-    if Tier::of(&wish.action) == Tier::Risky {
+    if !wish.action.starts_with("safe") {
         if !floor.writer.write(Step::Queue(wish)).await {
             return StatusCode::CONFLICT.into_response();
         }
         return json(format!(r#"{{"queued":true,"action_row_id":"{id}"}}"#));
     }
-    let started = floor.writer.write(Step::Start(wish)).await;
-    if !started
-        || !floor
-            .writer
-            .write(Step::Finish(id.clone(), Tier::Safe))
-            .await
-    {
+    let ran = floor.writer.write(Step::Start(wish)).await
+        && floor.writer.write(Step::Finish(id.clone())).await;
+    if !ran {
         return StatusCode::CONFLICT.into_response();
     }
     json(format!(
@@ -90,13 +86,9 @@ async fn approve(
     Segment(id): Segment<String>,
     _body: String,
 ) -> Response {
-    let approved = floor.writer.write(Step::Approve(id.clone())).await;
-    if !approved
-        || !floor
-            .writer
-            .write(Step::Finish(id.clone(), Tier::Risky))
-            .await
-    {
+    let ran = floor.writer.write(Step::Claim(id.clone())).await
+        && floor.writer.write(Step::Finish(id.clone())).await;
+    if !ran {
         return StatusCode::CONFLICT.into_response();
     }
     json(format!(r#"{{"id":"{id}","status":"executed"}}"#))

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, params};
+use serde_json::Value;
+use void_domain::canonical;
 use void_domain::digests::Digest;
 use void_domain::facts::Fact;
 use void_domain::time::Timestamp;
@@ -63,7 +65,7 @@ fn columns(connection: &Connection) -> Outcome<(String, String)> {
 }
 
 /// What the record says of a sample.
-struct Step {
+struct StoredStep {
     at: i64,
     actor: String,
     verb: String,
@@ -71,15 +73,15 @@ struct Step {
     catalogue: Option<String>,
 }
 
-fn steps_by_sample(connection: &Connection) -> Outcome<BTreeMap<i64, Vec<Step>>> {
+fn steps_by_sample(connection: &Connection) -> Outcome<BTreeMap<i64, Vec<StoredStep>>> {
     let mut statement = connection.prepare(
         "SELECT s.rowid, f.at, f.actor, f.verb, f.detail, f.catalogue FROM sample s JOIN facts f ON f.subject = s.id \
          ORDER BY s.rowid, f.seq",
     )?;
     let mut rows = statement.query([])?;
-    let mut steps: BTreeMap<i64, Vec<Step>> = BTreeMap::new();
+    let mut steps: BTreeMap<i64, Vec<StoredStep>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        steps.entry(row.get(0)?).or_default().push(Step {
+        steps.entry(row.get(0)?).or_default().push(StoredStep {
             at: row.get(1)?,
             actor: row.get(2)?,
             verb: row.get(3)?,
@@ -88,6 +90,18 @@ fn steps_by_sample(connection: &Connection) -> Outcome<BTreeMap<i64, Vec<Step>>>
         });
     }
     Ok(steps)
+}
+
+/// A detail whose times are as much older as its row: what a row says is compared with it.
+fn back_in_time(detail: &str, shift_ms: i64) -> Outcome<String> {
+    let mut detail: Value = serde_json::from_str(detail)?;
+    let members = detail.as_object_mut().into_iter().flatten();
+    for (_, value) in members.filter(|(name, _)| name.ends_with("_at")) {
+        if let Some(at) = value.as_str().and_then(Timestamp::parse_rfc3339) {
+            *value = Timestamp::from_ms(at.as_ms() - shift_ms).to_string().into();
+        }
+    }
+    Ok(canonical::to_canonical(&detail)?)
 }
 
 fn append_entries(connection: &Connection) -> Outcome<()> {
@@ -115,7 +129,7 @@ fn append_entries(connection: &Connection) -> Outcome<()> {
                 actor: step.actor.clone(),
                 verb: step.verb.clone(),
                 subject: Some(id.clone()),
-                detail: step.detail.clone(),
+                detail: back_in_time(&step.detail, shift)?,
                 catalogue: step.catalogue.clone(),
                 prev,
                 hash: Digest::ZERO,

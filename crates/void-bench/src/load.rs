@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -91,10 +92,17 @@ impl Client {
         Ok(())
     }
 
-    async fn work(&mut self, operation: Operation, until: Instant) -> Outcome<Vec<u32>> {
+    async fn work(
+        &mut self,
+        operation: Operation,
+        until: Instant,
+        over: &AtomicBool,
+    ) -> Outcome<Vec<u32>> {
         let mut micros = Vec::new();
-        while Instant::now() < until {
+        while Instant::now() < until && !over.load(Ordering::Relaxed) {
             let Some(request) = self.request(operation) else {
+                // Whoever has nothing left would make the others' rate look like that of fewer clients.
+                over.store(true, Ordering::Relaxed);
                 break;
             };
             let asked = Instant::now();
@@ -137,6 +145,15 @@ impl Answers {
 
 impl Crowd {
     pub(crate) async fn open(address: SocketAddr, clients: usize) -> Outcome<Self> {
+        Self::open_from(address, 0, clients).await
+    }
+
+    /// The actions of these clients begin with that of `first`: two crowds at once share no target.
+    pub(crate) async fn open_from(
+        address: SocketAddr,
+        first: usize,
+        clients: usize,
+    ) -> Outcome<Self> {
         static CROWDS: AtomicU64 = AtomicU64::new(0);
         let mut connections = Vec::with_capacity(clients);
         for _ in 0..clients {
@@ -146,7 +163,7 @@ impl Crowd {
         let first_wish = CROWDS.fetch_add(1, Ordering::Relaxed) * WISHES_MAX;
         let clients = connections.into_iter().enumerate();
         let client = |(index, connection)| Client {
-            index,
+            index: first + index,
             connection,
             wishes: first_wish,
             waiting: VecDeque::new(),
@@ -157,16 +174,32 @@ impl Crowd {
         })
     }
 
+    pub(crate) const fn len(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// For so long, or until a client has nothing left to approve.
     pub(crate) async fn round(
         &mut self,
         operation: Operation,
         duration: Duration,
     ) -> Outcome<Round> {
+        self.round_until(operation, duration, Arc::default()).await
+    }
+
+    /// The same, or until somebody says that it is over.
+    pub(crate) async fn round_until(
+        &mut self,
+        operation: Operation,
+        duration: Duration,
+        over: Arc<AtomicBool>,
+    ) -> Outcome<Round> {
         let begun = Instant::now();
         let mut tasks = JoinSet::new();
         for mut client in self.clients.drain(..) {
+            let over = Arc::clone(&over);
             tasks.spawn(async move {
-                let worked = client.work(operation, begun + duration).await;
+                let worked = client.work(operation, begun + duration, &over).await;
                 (client, worked)
             });
         }

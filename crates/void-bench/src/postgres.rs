@@ -18,6 +18,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Where distributions keep the server's programs, outside PATH.
 const PROGRAMS: [&str; 3] = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/postgresql"];
 
+/// An empty database of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Database {
+    pub name: String,
+    /// The folder of the socket.
+    pub socket: PathBuf,
+}
+
+impl Database {
+    pub(crate) fn url(&self) -> String {
+        let socket = self.socket.display().to_string().replace('/', "%2F");
+        format!("postgres://postgres@{socket}/{}", self.name)
+    }
+}
+
 pub(crate) struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
@@ -64,17 +79,26 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// The address of a new, empty database.
-    pub(crate) fn database(&self) -> Outcome<String> {
+    pub(crate) fn database(&self) -> Outcome<Database> {
         let name = format!("bench{}", self.made.fetch_add(1, Ordering::Relaxed));
-        succeed(self.sql(&format!("CREATE DATABASE {name}"))?)?;
-        let socket = self.folder.display().to_string().replace('/', "%2F");
-        Ok(format!("postgres://postgres@{socket}/{name}"))
+        succeed(self.sql("postgres", &format!("CREATE DATABASE {name}"))?)?;
+        Ok(Database {
+            name,
+            socket: self.folder.clone(),
+        })
+    }
+
+    /// The one number that a statement answers with.
+    pub(crate) fn count(&self, database: &Database, sql: &str) -> Outcome<usize> {
+        let output = self.sql(&database.name, sql)?;
+        let said = String::from_utf8_lossy(&output.stdout).trim().parse();
+        succeed(output)?;
+        Ok(said?)
     }
 
     fn wait(&mut self) -> Outcome<()> {
         let begun = Instant::now();
-        while !self.sql("SELECT 1")?.status.success() {
+        while !self.sql("postgres", "SELECT 1")?.status.success() {
             if self.server.has_ended() || begun.elapsed() > START_PATIENCE {
                 let said = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
                 return Err(format!("PostgreSQL did not start: {said}").into());
@@ -84,11 +108,11 @@ impl Cluster {
         Ok(())
     }
 
-    fn sql(&self, sql: &str) -> Outcome<Output> {
+    fn sql(&self, database: &str, sql: &str) -> Outcome<Output> {
         let folder = self.folder.display().to_string();
         let psql = self.programs.join("psql").display().to_string();
         let args = [
-            "-X", "-q", "-U", "postgres", "-d", "postgres", "-h", &folder, "-c", sql,
+            "-X", "-q", "-t", "-A", "-U", "postgres", "-d", database, "-h", &folder, "-c", sql,
         ];
         run(&psql, &args)
     }
@@ -125,6 +149,7 @@ fn run(program: &str, args: &[&str]) -> Outcome<Output> {
     Ok(Command::new(program).args(args).output()?)
 }
 
+/// Its words, if it failed.
 fn succeed(output: Output) -> Outcome<()> {
     if output.status.success() {
         return Ok(());

@@ -1,12 +1,15 @@
 //! The product's binary, built as it is shipped, and the machine it runs on.
 
 use std::fs;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::subject::OWNER_TOKEN;
 
 /// Builds `void` beside this program, in the same profile. Nothing happens if it is up to date.
 pub(crate) fn build() -> Outcome<PathBuf> {
@@ -41,6 +44,47 @@ pub(crate) fn build() -> Outcome<PathBuf> {
         return Err("cargo build --package void failed".into());
     }
     Ok(folder.join("void"))
+}
+
+/// The product's command line, for one server.
+pub(crate) struct Commands {
+    program: PathBuf,
+    address: SocketAddr,
+    folder: PathBuf,
+}
+
+impl Commands {
+    pub(crate) fn new(program: &Path, address: SocketAddr, folder: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            address,
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// How long it took, from before the process was made to its end.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what is measured here is the product's command line"
+    )]
+    pub(crate) async fn run(&self, args: &[&str]) -> Outcome<Duration> {
+        let begun = Instant::now();
+        let ended = tokio::process::Command::new(&self.program)
+            .args(args)
+            .env_clear()
+            .env("OWNER_TOKEN", OWNER_TOKEN)
+            .env("VOID_API_URL", format!("http://{}", self.address))
+            .env("VOID_DATA", &self.folder)
+            .kill_on_drop(true)
+            .output()
+            .await?;
+        let took = begun.elapsed();
+        if ended.status.success() {
+            return Ok(took);
+        }
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        Err(format!("void {}: {said}", args.join(" ")).into())
+    }
 }
 
 /// Without this the numbers of two runs cannot be compared.

@@ -12,12 +12,14 @@ use void_testkit::{Tethered, free_port};
 
 use crate::Outcome;
 use crate::http::{self, Connection};
-use crate::subject::{Engine, OWNER_TOKEN, catalogue_text};
+use crate::subject::{Engine, Host, OWNER_TOKEN, catalogue_text};
 
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// In which the kernel counts a process's time, on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 const UNTOLD: &str = "the kernel does not tell what a process uses";
+/// What the server can do is measured, not what a token may.
+const UNLIMITED: &str = "[limits]\ntoken_requests_per_s = 1000000\ntoken_rows_per_minute = 1000000\nopen_proposals = 1000000\n";
 const LOOK_EVERY: Duration = Duration::from_micros(200);
 
 /// Bytes.
@@ -66,14 +68,23 @@ impl Server {
 
     /// Void with a stub for the machines.
     pub(crate) async fn subject(engine: &Engine, folder: &Path) -> Outcome<Self> {
+        Self::subject_on(Host::Local, engine, folder).await
+    }
+
+    /// The same with its actions elsewhere.
+    pub(crate) async fn subject_on(host: Host, engine: &Engine, folder: &Path) -> Outcome<Self> {
         let port = free_port();
         let database = match engine {
             Engine::Sqlite => String::new(),
             Engine::Postgres(url) => format!("--postgres '{url}'"),
         };
         let own = quoted(&own_program()?);
+        let remote = match host {
+            Host::Local => "",
+            Host::Remote => "--remote",
+        };
         let command = format!(
-            "{own} serve-void --folder {} --port {port} {database}",
+            "{own} serve-void --folder {} --port {port} {remote} {database}",
             quoted(folder)
         );
         Self::start(&command, folder, port, "/readyz").await
@@ -100,13 +111,19 @@ impl Server {
         folder: &Path,
         catalogue: &str,
     ) -> Outcome<Self> {
+        Self::with_settings(program, folder, catalogue, "").await
+    }
+
+    /// The same with more tables in its settings.
+    pub(crate) async fn with_settings(
+        program: &Path,
+        folder: &Path,
+        catalogue: &str,
+        settings: &str,
+    ) -> Outcome<Self> {
         let port = free_port();
         fs::write(folder.join("actions.json"), catalogue)?;
-        // One agent measures what the server can do, not what a token may.
-        fs::write(
-            folder.join("void.toml"),
-            "[limits]\ntoken_requests_per_s = 1000000\n",
-        )?;
+        fs::write(folder.join("void.toml"), format!("{UNLIMITED}{settings}"))?;
         let command = format!(
             "env -i OWNER_TOKEN={OWNER_TOKEN} VOID_LISTEN=127.0.0.1:{port} VOID_DATA={} {} serve",
             quoted(folder),
@@ -178,7 +195,7 @@ pub(crate) fn own_program() -> Outcome<PathBuf> {
 }
 
 /// For the shell; our own folders and programs have no quotes in their names.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display())
 }
 

@@ -1,13 +1,12 @@
-//! The targets, and whether the numbers meet them.
+//! The targets: what each number must be, what would be beyond that, and whether it is so. What was not measured has
+//! no verdict.
+
+mod bars;
 
 use serde_json::{Value, json};
 
+pub(crate) use self::bars::judge;
 use crate::statistics::rounded;
-
-const KIB: f64 = 1024.0;
-const MIB: f64 = 1024.0 * 1024.0;
-/// The numbers of clients at which Void is compared with the floor.
-const JUDGED_CLIENTS: [u64; 2] = [64, 256];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Goal {
@@ -16,20 +15,53 @@ enum Goal {
     Below(f64),
 }
 
+impl Goal {
+    /// The same kind of goal with another limit.
+    const fn at(self, limit: f64) -> Self {
+        match self {
+            Self::AtLeast(_) => Self::AtLeast(limit),
+            Self::AtMost(_) => Self::AtMost(limit),
+            Self::Below(_) => Self::Below(limit),
+        }
+    }
+
+    fn is_met_by(self, measured: f64) -> bool {
+        match self {
+            Self::AtLeast(limit) => measured >= limit,
+            Self::AtMost(limit) => measured <= limit,
+            Self::Below(limit) => measured < limit,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verdict {
     pub name: String,
     unit: &'static str,
+    /// What must be.
     goal: Goal,
+    /// In the direction of the goal; not every target has one.
+    beyond: Option<f64>,
     measured: f64,
 }
 
 impl Verdict {
     pub(crate) fn is_met(&self) -> bool {
-        match self.goal {
-            Goal::AtLeast(limit) => self.measured >= limit,
-            Goal::AtMost(limit) => self.measured <= limit,
-            Goal::Below(limit) => self.measured < limit,
+        self.goal.is_met_by(self.measured)
+    }
+
+    /// `None`: nothing is said of what would be beyond.
+    pub(crate) fn is_beyond(&self) -> Option<bool> {
+        let beyond = self.beyond?;
+        Some(self.is_met() && self.goal.at(beyond).is_met_by(self.measured))
+    }
+
+    /// `beyond 8: yes`, or nothing.
+    pub(crate) fn beyond_text(&self) -> String {
+        match (self.beyond, self.is_beyond()) {
+            (Some(limit), Some(true)) => format!("beyond {limit}: yes"),
+            (Some(limit), _) => format!("beyond {limit}: no"),
+            (None, _) => String::new(),
         }
     }
 
@@ -67,194 +99,10 @@ impl Verdict {
             "goal": self.goal_text(),
             "measured": rounded(self.measured),
             "verdict": self.word(),
+            "beyond": self.beyond,
+            "is_beyond": self.is_beyond(),
         })
     }
-}
-
-/// One verdict per target that was measured.
-pub(crate) fn judge(results: &Value) -> Vec<Verdict> {
-    let mut verdicts = beside_the_floor(results);
-    let single = [
-        (
-            "/rows/restart_to_ready_ms",
-            "ready again after SIGKILL",
-            "ms",
-            Goal::Below(500.0),
-            1.0,
-        ),
-        (
-            "/streams/bytes_per_listener",
-            "memory per idle listener",
-            "KiB",
-            Goal::AtMost(4.0),
-            KIB,
-        ),
-        (
-            "/nodes/idle_core_percent",
-            "500 idle nodes",
-            "% of one core",
-            Goal::Below(2.0),
-            1.0,
-        ),
-        (
-            "/nodes/idle_bytes",
-            "500 idle nodes: memory",
-            "MiB",
-            Goal::Below(20.0),
-            MIB,
-        ),
-        (
-            "/nodes/start_p50_ms",
-            "from a yes to the start on a node, p50",
-            "ms",
-            Goal::Below(20.0),
-            1.0,
-        ),
-        (
-            "/talk/piece_added_p50_ms",
-            "added to a piece of an answer, p50",
-            "ms",
-            Goal::AtMost(0.3),
-            1.0,
-        ),
-        (
-            "/talk/tool_round_p50_ms",
-            "a round of tools, p50",
-            "ms",
-            Goal::AtMost(1.5),
-            1.0,
-        ),
-        (
-            "/talk/many_longest_ms",
-            "longest wait of a piece in 200 streams",
-            "ms",
-            Goal::Below(250.0),
-            1.0,
-        ),
-        (
-            "/audit/verify_per_s",
-            "audit verify",
-            "million entries/s",
-            Goal::AtLeast(1.0),
-            1e6,
-        ),
-        (
-            "/process/first_start_to_ready_ms",
-            "first start to ready",
-            "ms",
-            Goal::Below(50.0),
-            1.0,
-        ),
-        (
-            "/process/start_to_ready_ms",
-            "start to ready",
-            "ms",
-            Goal::Below(50.0),
-            1.0,
-        ),
-        (
-            "/process/idle_resident_bytes",
-            "idle memory",
-            "MiB",
-            Goal::Below(15.0),
-            MIB,
-        ),
-        (
-            "/process/binary_bytes",
-            "binary",
-            "MB",
-            Goal::Below(25.0),
-            1e6,
-        ),
-    ];
-    for (pointer, name, unit, goal, scale) in single {
-        if let Some(number) = results.pointer(pointer).and_then(Value::as_f64) {
-            verdicts.push(Verdict {
-                name: name.to_owned(),
-                unit,
-                goal,
-                measured: number / scale,
-            });
-        }
-    }
-    verdicts.extend(over_old_rows(results));
-    verdicts.extend(beside_the_sdks(results));
-    verdicts
-}
-
-fn beside_the_floor(results: &Value) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for cell in items(results, "/throughput") {
-        let (operation, clients) = (text(cell, "operation"), cell["clients"].as_u64());
-        let least = match operation {
-            "approve" => 0.5,
-            "run" => 0.4,
-            _ => continue,
-        };
-        let (Some(ratio), Some(tail)) = (cell["ratio"].as_f64(), cell["p99_ratio"].as_f64()) else {
-            continue;
-        };
-        let Some(clients) = clients.filter(|clients| JUDGED_CLIENTS.contains(clients)) else {
-            continue;
-        };
-        let verdict = |what: &str, goal, measured| Verdict {
-            name: format!("{operation}, {clients} clients: {what}"),
-            unit: "× floor",
-            goal,
-            measured,
-        };
-        verdicts.push(verdict("per second", Goal::AtLeast(least), ratio));
-        verdicts.push(verdict("p99", Goal::Below(3.0), tail));
-    }
-    verdicts
-}
-
-/// MCP beside minimal servers of the official SDKs.
-fn beside_the_sdks(results: &Value) -> Vec<Verdict> {
-    let ratio = |list: &str, what: &str, number: u64, other: &str| -> Option<f64> {
-        let cells = items(results, &format!("/mcp/{list}")).iter();
-        let mut cells = cells.filter(|cell| cell[what].as_u64() == Some(number));
-        let cell = cells.next()?;
-        Some(cell["void"].as_f64()? / cell[other].as_f64()?)
-    };
-    let first = results.pointer("/mcp/first_answer_ms/void");
-    let mut verdicts: Vec<Verdict> = first
-        .and_then(Value::as_f64)
-        .map(|measured| Verdict {
-            name: "void mcp: first answer".to_owned(),
-            unit: "ms",
-            goal: Goal::AtMost(20.0),
-            measured,
-        })
-        .into_iter()
-        .collect();
-    for (list, what, number, other, unit, least) in [
-        ("stdio", "depth", 1, "typescript", "× TypeScript", 1.0),
-        ("stdio", "depth", 16, "rmcp", "× rmcp", 1.0),
-        ("http", "clients", 1, "typescript", "× TypeScript", 3.0),
-        ("http", "clients", 16, "typescript", "× TypeScript", 3.0),
-        ("http", "clients", 64, "typescript", "× TypeScript", 3.0),
-    ] {
-        verdicts.extend(ratio(list, what, number, other).map(|measured| Verdict {
-            name: format!("MCP over {list}, {what} {number}: calls per second"),
-            unit,
-            goal: Goal::AtLeast(least),
-            measured,
-        }));
-    }
-    verdicts
-}
-
-fn over_old_rows(results: &Value) -> Vec<Verdict> {
-    let lists = items(results, "/rows/lists").iter().filter_map(|list| {
-        Some(Verdict {
-            name: format!("{} over old rows", text(list, "path")),
-            unit: "× without",
-            goal: Goal::AtMost(1.3),
-            measured: list["ratio"].as_f64()?,
-        })
-    });
-    lists.collect()
 }
 
 pub(crate) fn items<'a>(results: &'a Value, pointer: &str) -> &'a [Value] {
@@ -273,27 +121,63 @@ pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 mod tests {
     use super::*;
 
+    fn words(results: &Value) -> Vec<(String, String, String)> {
+        let verdicts = judge(results);
+        let words = verdicts
+            .iter()
+            .map(|verdict| (verdict.name.clone(), verdict.word(), verdict.beyond_text()));
+        words.collect()
+    }
+
     #[test]
     fn what_is_missed_says_by_how_much_and_what_is_not_measured_says_nothing() {
+        let cell = |engine: &str, operation: &str, clients: u32, ratio: f64| json!({"engine": engine, "operation": operation, "clients": clients, "reference_ratio": ratio});
         let results = json!({
             "throughput": [
-                {"operation": "approve", "clients": 64, "ratio": 0.25, "p99_ratio": 2.0},
-                {"operation": "approve", "clients": 16, "ratio": 0.1, "p99_ratio": 9.0},
-                {"operation": "queue", "clients": 64, "ratio": 0.1, "p99_ratio": 9.0},
-                {"operation": "run", "clients": 64},
+                cell("sqlite", "approve", 64, 3.0),
+                cell("sqlite", "approve", 16, 8.0),
+                cell("sqlite", "queue", 1, 3.0),
+                cell("postgres", "run", 256, 1.2),
+                // Nothing is asked of these.
+                cell("postgres", "run", 1, 0.1),
+                cell("postgres", "queue", 64, 0.1),
+                cell("sqlite", "run", 4, 0.1),
+                {"engine": "sqlite", "operation": "run", "clients": 64, "ratio": 0.1},
             ],
-            "process": {"binary_bytes": 30_000_000},
+            "process": {"binary_bytes": 31_200_000},
+            "local": {"cells": [{"clients": 1, "void": {"p50_ms": 2.9}, "ratio": 0.1, "full_time_ratio": 1.05}]},
         });
-        let words: Vec<_> = judge(&results)
-            .iter()
-            .map(|verdict| (verdict.name.clone(), verdict.word()))
-            .collect();
         let expected = [
-            ("approve, 64 clients: per second", "missed by 50 %"),
-            ("approve, 64 clients: p99", "met"),
-            ("binary", "missed by 20 %"),
+            ("approve, SQLite, 16 clients", "met", "beyond 8: yes"),
+            (
+                "approve, SQLite, 64 clients",
+                "missed by 50 %",
+                "beyond 10: no",
+            ),
+            ("queue, SQLite, 1 clients", "met", ""),
+            ("run, PostgreSQL, 256 clients", "met", "beyond 3: no"),
+            ("local action, 1 clients: p50", "met", "beyond 3: yes"),
+            (
+                "local action, 1 clients, full journal: time",
+                "met",
+                "beyond 1: no",
+            ),
+            ("binary", "missed by 20 %", ""),
         ];
-        let expected = expected.map(|(name, word)| (name.to_owned(), word.to_owned()));
-        assert_eq!(words, expected);
+        let expected = expected
+            .map(|(name, word, beyond)| (name.to_owned(), word.to_owned(), beyond.to_owned()));
+        assert_eq!(words(&results), expected);
+        let verdicts = judge(&results);
+        let missed = ["approve, SQLite, 64 clients", "binary"];
+        assert_eq!(crate::report::missed(&verdicts), missed);
+    }
+
+    #[test]
+    fn what_is_missed_is_never_beyond() {
+        let results = json!({"mcp": {"http": [
+            {"clients": 1, "ratios": {"rmcp": 0.7}}, {"clients": 16, "ratios": {"rmcp": 0.8}}, {"clients": 64, "ratios": {"rmcp": 1.0}},
+        ]}});
+        let beyond: Vec<_> = judge(&results).iter().map(Verdict::is_beyond).collect();
+        assert_eq!(beyond, [Some(false), Some(false), Some(true)]);
     }
 }

@@ -37,10 +37,11 @@ if (port === undefined) {
     await made.connect(transport);
     await transport.handleRequest(request, response, JSON.parse(body));
   };
-  http
-    .createServer((request, response) => {
-      if (request.method === "GET") return response.writeHead(200, { "content-length": 0 }).end();
-      answer(request, response).catch(() => response.destroy());
-    })
-    .listen(Number(port), "127.0.0.1");
+  const listening = http.createServer((request, response) => {
+    if (request.method === "GET") return response.writeHead(200, { "content-length": 0 }).end();
+    answer(request, response).catch(() => response.destroy());
+  });
+  // Connections that wait until all of them are warm stay open.
+  listening.keepAliveTimeout = 600_000;
+  listening.listen(Number(port), "127.0.0.1");
 }

@@ -2,7 +2,9 @@
 
 use void_control::Control;
 use void_control::proposals::display_state;
-use void_domain::bridge::{self, Details, InstanceId, Note, Rendered, Returned, StatusFolder};
+use void_domain::bridge::{
+    self, DroppedDetails, InstanceId, Note, Rendered, Returned, StatusFolder,
+};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{DisplayState, Proposal, Transition};
 use void_store::facts::steps;
@@ -15,7 +17,7 @@ pub(super) struct Record {
     pub offered: bool,
     shown: DisplayState,
     history: Vec<Transition>,
-    details: Option<Details>,
+    details: Option<DroppedDetails>,
     notes: Vec<Note>,
 }
 

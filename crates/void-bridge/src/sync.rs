@@ -284,6 +284,7 @@ impl Worker {
             request_id: random::request_id(self.control.clock().now())?,
             authenticated_ago: None,
             is_from_outside: false,
+            token: None,
         };
         let key = ProposalKey::Id(record.proposal.id);
         match proposals::decide(&self.control, &ctx, key, request).await {

@@ -1,10 +1,13 @@
 //! The conversation with `void-act`, the same whether it is reached by SSH or as a child process.
 //!
 //! First its list is asked for: that proves that the machine is there, is the right one, and holds
-//! what the catalogue says, before anything is sent. Then the ticket goes out, once. If the answer is
-//! lost the host is asked to settle the ticket, and what it says is evidence.
+//! what the catalogue says, before anything is sent. Then the ticket goes out (`sending.rs`). Where the first has
+//! just been done, the ticket says so itself. If the answer is lost the host is asked to settle the ticket, and what
+//! it says is evidence.
 
 mod answers;
+mod expected;
+mod sending;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,16 +15,16 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 use void_act::{Answer, Outcome as Said, ParamValue, Params, Reason};
-use void_domain::catalogue::Tier;
-use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::hosts::with_mending_command;
-use void_domain::permits::{Permit, Ticket};
+use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;
 use void_domain::text;
 
 pub(crate) use self::answers::{PROGRESS_LINE_BYTES_MAX, PROGRESS_LINES_MAX, parse};
-use self::answers::{about_something_else, no_end, read, read_run, refusal};
+use self::answers::{about_something_else, no_end, read, refusal};
+pub(crate) use self::expected::ExpectedList;
+pub(crate) use self::sending::execute;
 use crate::outcomes::{Evidence, Outcome};
 
 /// A question is answered at once or not at all.
@@ -55,6 +58,14 @@ pub(crate) trait Carrier: Sync {
 
     /// Opens the way. Nothing is sent but who we are.
     fn open(&self) -> impl Future<Output = Result<Self::Line, Failure>> + Send;
+
+    /// Whether there is nothing between us and the machine that could be gone, so that it need not be asked first.
+    fn is_fresh(&self, line: &Self::Line) -> bool;
+
+    /// Whether a ticket that the machine refused can be sent to it once more.
+    fn may_send_again(&self) -> bool {
+        true
+    }
 
     /// Sends one command over it, at most once.
     fn ask(
@@ -93,19 +104,30 @@ pub struct HostList {
     pub version: String,
     /// Entries that could not be started now, and why; empty when that was not asked.
     pub cannot: BTreeMap<String, String>,
+    /// Whether a ticket for it may name this list.
+    pub names_list: bool,
 }
 
 pub(crate) async fn list(carrier: &impl Carrier) -> Result<HostList, Failure> {
-    open_and_list(carrier).await.map(|(_, list)| list)
+    let (_line, answer) = open_and_ask(carrier, &[LIST]).await?;
+    read_list(carrier, answer)
 }
 
-/// Asks a question and keeps the way open. A way from earlier may have broken unnoticed; what only asks
-/// can be asked twice, which a ticket that runs something never is.
 async fn open_and_ask<C: Carrier>(
     carrier: &C,
     question: &[&str],
 ) -> Result<(C::Line, Answer), Failure> {
-    let mut line = carrier.open().await?;
+    let line = carrier.open().await?;
+    ask_again_if_broken(carrier, line, question).await
+}
+
+/// Asks a question and keeps the way open. A way from earlier may have broken unnoticed; what only asks
+/// can be asked twice, which a ticket whose answer was lost never is.
+async fn ask_again_if_broken<C: Carrier>(
+    carrier: &C,
+    mut line: C::Line,
+    question: &[&str],
+) -> Result<(C::Line, Answer), Failure> {
     let mut answer = carrier.ask(&line, question, QUESTION_TIMEOUT).await;
     if matches!(answer, Err(NoAnswer::Broken(_))) {
         drop(line);
@@ -127,11 +149,6 @@ pub(crate) async fn check(carrier: &impl Carrier) -> Result<HostList, Failure> {
     read_list(carrier, answer)
 }
 
-async fn open_and_list<C: Carrier>(carrier: &C) -> Result<(C::Line, HostList), Failure> {
-    let (line, answer) = open_and_ask(carrier, &[LIST]).await?;
-    read_list(carrier, answer).map(|list| (line, list))
-}
-
 fn read_list(carrier: &impl Carrier, answer: Answer) -> Result<HostList, Failure> {
     let Answer {
         v: 1,
@@ -141,14 +158,15 @@ fn read_list(carrier: &impl Carrier, answer: Answer) -> Result<HostList, Failure
         stopped: Some(stopped),
         version,
         cannot,
+        names_list,
         ..
     } = answer
     else {
         return Err(match answer.outcome {
-            Said::Refused if answer.reason == Some(Reason::ListUnusable) => {
-                with_command(carrier, refusal(carrier.host(), &answer))
+            Said::Refused => {
+                let failure = refusal(carrier.host(), &answer);
+                mended(carrier, failure, answer.reason)
             }
-            Said::Refused => refusal(carrier.host(), &answer),
             Said::Done | Said::Failed | Said::Started | Said::Unseen => {
                 about_something_else(carrier.host())
             }
@@ -161,6 +179,7 @@ fn read_list(carrier: &impl Carrier, answer: Answer) -> Result<HostList, Failure
         stopped,
         version: text::cut(&version, VERSION_BYTES_MAX).to_owned(),
         cannot: shown(cannot.unwrap_or_default()),
+        names_list: names_list == Some(true),
     })
 }
 
@@ -173,85 +192,13 @@ fn shown(cannot: BTreeMap<String, String>) -> BTreeMap<String, String> {
     cannot.into_iter().take(CANNOT_MAX).map(one).collect()
 }
 
-/// A list that is missing or does not fit is put right by one command.
-fn with_command(carrier: &impl Carrier, mut failure: Failure) -> Failure {
-    failure.message = with_mending_command(&failure.message, &carrier.provision());
-    failure
-}
-
-/// A failure with the command that mends it, if one does.
-fn mended(carrier: &impl Carrier, failure: Failure) -> Failure {
-    if failure.code == FailureCode::Drift {
-        return with_command(carrier, failure);
+/// A failure with the command that mends it, if one does: a list that is missing, cannot be used or does not fit is put
+/// right by one. `reason` is what the host said, if it said anything.
+fn mended(carrier: &impl Carrier, mut failure: Failure, reason: Option<Reason>) -> Failure {
+    if failure.code == FailureCode::Drift || reason == Some(Reason::ListUnusable) {
+        failure.message = with_mending_command(&failure.message, &carrier.provision());
     }
     failure
-}
-
-/// Sends the permit's ticket, once. `expected` is what the catalogue says about this host's entries.
-pub(crate) async fn execute(
-    carrier: &impl Carrier,
-    permit: Permit,
-    expected: &BTreeMap<String, String>,
-) -> Outcome {
-    fail_point!("channels.list.before");
-    let (line, list) = match open_and_list(carrier).await {
-        Ok(opened) => opened,
-        Err(failure) => return Outcome::Failed(failure),
-    };
-    fail_point!("channels.list.after");
-    if let Some(failure) = held_back(carrier.host(), &permit, &list, expected) {
-        return Outcome::Failed(mended(carrier, failure));
-    }
-    let word = match ticket_word(permit.ticket()) {
-        Ok(word) => word,
-        Err(failure) => return Outcome::Failed(failure),
-    };
-    let limit = permit.execution().timeout + RUN_MARGIN;
-    let ends_by = Instant::now() + limit;
-    let id = permit.action().id.as_str();
-    fail_point!("channels.send.before");
-    if permit.is_stopped() {
-        let message = "frozen before it was sent; nothing ran";
-        return Outcome::Failed(Failure::new(FailureCode::Frozen, message));
-    }
-    let answer = carrier.ask(&line, &[id, &word], limit).await;
-    fail_point!("channels.send.after");
-    // What asks below needs a place of its own among the host's connections.
-    drop(line);
-    let lost = match answer {
-        Err(NoAnswer::NotSent(failure)) => return Outcome::Failed(failure),
-        Err(NoAnswer::Broken(failure) | NoAnswer::Lost(failure)) => failure,
-        Ok(answer) => match read_run(carrier.host(), permit.ticket(), id, answer) {
-            Ok(Outcome::Failed(failure)) => {
-                return Outcome::Failed(mended(carrier, failure));
-            }
-            Ok(outcome) => return outcome,
-            Err(failure) => failure,
-        },
-    };
-    tracing::warn!(host = %carrier.host(), proposal = %permit.ticket().proposal_id, reason = lost.message, "an answer was lost; asking the host");
-    settled(carrier, permit.ticket(), lost, ends_by).await
-}
-
-/// What the host's list says against sending anything.
-fn held_back(
-    host: &str,
-    permit: &Permit,
-    list: &HostList,
-    expected: &BTreeMap<String, String>,
-) -> Option<Failure> {
-    if list.stopped {
-        let message = format!("{host} has its stop file set; nothing was sent");
-        return Some(Failure::new(FailureCode::StoppedOnHost, message));
-    }
-    if permit.action().tier == Tier::Safe {
-        return None;
-    }
-    drift(list, expected).map(|difference| {
-        let message =
-            format!("{host}: {difference}; risky actions wait until the list is installed again");
-        Failure::new(FailureCode::Drift, message)
-    })
 }
 
 /// Asks until the end is known. Gives up when the host has not answered for a while, or when a run
@@ -339,6 +286,10 @@ pub fn is_question(command: &str) -> bool {
 }
 
 fn ticket_word(ticket: &Ticket) -> Result<String, Failure> {
+    ticket_of(ticket).map(|ticket| ticket.encode())
+}
+
+fn ticket_of(ticket: &Ticket) -> Result<void_act::Ticket, Failure> {
     let internal = |message: String| Failure::new(FailureCode::BadTicket, message);
     let mut params = Params::new();
     for (name, value) in ticket.params.as_object().into_iter().flatten() {
@@ -363,6 +314,5 @@ fn ticket_word(ticket: &Ticket) -> Result<String, Failure> {
         params,
         expires_ms,
     )
-    .map(|ticket| ticket.encode())
     .map_err(|refusal| internal(refusal.text))
 }

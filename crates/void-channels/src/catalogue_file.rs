@@ -9,7 +9,6 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_domain::changes::catalogue::new_text;
@@ -20,12 +19,9 @@ use void_domain::permits::{ChangeAuthor, ChangePermit};
 use void_domain::proposals::Failure;
 use void_domain::text;
 
+use crate::git;
 use crate::outcomes::{Evidence, Outcome};
-use crate::process::{self, Program};
 
-const GIT_WITHIN: Duration = Duration::from_secs(20);
-/// Where git is looked for, and nothing else of the environment.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Who commits if git does not know the owner's name.
 const NAME: &str = "Void owner";
 const EMAIL: &str = "owner@void.invalid";
@@ -119,6 +115,9 @@ impl CatalogueFile {
                 Err((FailureCode::Changed, "the file is gone".to_owned()))
             }
             (ChangeEffect::Beside, _) => self.put_beside(&permit, &new),
+            (ChangeEffect::Stored, _) => {
+                Err((FailureCode::Changed, "it is a change of no file".to_owned()))
+            }
         };
         if let Err((code, said)) = written {
             return failed(code, said);
@@ -140,7 +139,7 @@ impl CatalogueFile {
             Ok(Some(text)) if Digest::of(text.as_bytes()) == change.result => {
                 let commit = match change.effect {
                     ChangeEffect::Commit => self.last_commit().await,
-                    ChangeEffect::Beside => None,
+                    ChangeEffect::Beside | ChangeEffect::Stored => None,
                 };
                 let result = self.result(change, commit.as_deref());
                 Evidence::Done { result }
@@ -160,7 +159,7 @@ impl CatalogueFile {
 
     fn written_to(&self, effect: ChangeEffect) -> PathBuf {
         match effect {
-            ChangeEffect::Commit => self.path.clone(),
+            ChangeEffect::Commit | ChangeEffect::Stored => self.path.clone(),
             ChangeEffect::Beside => Self::beside(&self.path),
         }
     }
@@ -180,8 +179,9 @@ impl CatalogueFile {
                 "written, but not committed: commit it; not in force before the next start"
             }
             (ChangeEffect::Beside, _) => {
-                "put beside the catalogue; not in force before you move it there and start again"
+                "put beside the catalogue; not in force before you move it there and reload"
             }
+            (ChangeEffect::Stored, _) => "in no file",
         };
         json!({
             "file": file.display().to_string(),
@@ -200,7 +200,7 @@ impl CatalogueFile {
         Some(said.trim().to_owned()).filter(|commit| commit.len() >= 40)
     }
 
-    fn put_beside(&self, permit: &ChangePermit, new: &str) -> Result<(), Refused> {
+    fn put_beside(&self, permit: &ChangePermit, new: &str) -> Result<(), ChangeRefusal> {
         let file = self.written_to(ChangeEffect::Beside);
         // What the owner has not moved yet, or a way to somewhere else, is not written over.
         if fs::symlink_metadata(&file).is_ok() {
@@ -219,7 +219,12 @@ impl CatalogueFile {
     /// The commit is made before anything changes, from the text itself: neither filters nor hooks nor anything else
     /// of the work tree has a say in what it holds. Then the file, then the branch; if that one has moved, the file
     /// goes back.
-    async fn commit(&self, permit: &ChangePermit, before: &str, new: &str) -> Result<(), Refused> {
+    async fn commit(
+        &self,
+        permit: &ChangePermit,
+        before: &str,
+        new: &str,
+    ) -> Result<(), ChangeRefusal> {
         let not_written = |said: String| (FailureCode::NotWritten, said);
         let git =
             Git::of(&self.path).ok_or((FailureCode::Changed, "it is in no folder".to_owned()))?;
@@ -252,9 +257,9 @@ impl CatalogueFile {
 }
 
 /// Why nothing was written.
-type Refused = (FailureCode, String);
+type ChangeRefusal = (FailureCode, String);
 
-fn not_stopped(permit: &ChangePermit) -> Result<(), Refused> {
+fn not_stopped(permit: &ChangePermit) -> Result<(), ChangeRefusal> {
     match permit.is_stopped() {
         true => Err((
             FailureCode::Frozen,
@@ -532,39 +537,7 @@ impl Git {
     }
 
     async fn call(&self, args: Vec<OsString>, index: Option<&Path>) -> Result<String, String> {
-        let mut all: Vec<OsString> = vec!["-C".into(), self.folder.clone().into_os_string()];
-        for setting in [
-            "core.fsmonitor=false",
-            "core.hooksPath=/dev/null",
-            "gc.auto=0",
-        ] {
-            all.extend(["-c".into(), setting.into()]);
-        }
-        all.extend(args);
-        let mut env: Vec<(&'static str, OsString)> = vec![
-            ("PATH", PATH.into()),
-            ("GIT_CONFIG_NOSYSTEM", "1".into()),
-            ("GIT_TERMINAL_PROMPT", "0".into()),
-            ("GIT_NO_LAZY_FETCH", "1".into()),
-            ("GIT_OPTIONAL_LOCKS", "0".into()),
-            ("LC_ALL", "C".into()),
-        ];
-        if let Some(index) = index {
-            env.push(("GIT_INDEX_FILE", index.into()));
-        }
-        let program = Program {
-            path: "git".into(),
-            args: all,
-            env,
-            dies_with_us: false,
-        };
-        match process::run(program, GIT_WITHIN).await {
-            Ok(finished) if finished.code == Some(0) => {
-                Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
-            }
-            Ok(finished) => Err(text::escaped(text::cut(finished.stderr.trim(), 300))),
-            Err(process::NotFinished::NotStarted(error)) => Err(error.to_string()),
-            Err(process::NotFinished::GivenUp) => Err("git took too long".to_owned()),
-        }
+        let index = index.map(|index| ("GIT_INDEX_FILE", index.into()));
+        git::run(&self.folder, args, index.into_iter().collect()).await
     }
 }

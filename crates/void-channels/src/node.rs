@@ -101,6 +101,7 @@ impl Nodes {
             stopped: answer.stopped?,
             version: String::new(),
             cannot: BTreeMap::new(),
+            names_list: answer.names_list == Some(true),
         })
     }
 
@@ -221,6 +222,16 @@ impl Carrier for NodeHost<'_> {
 
     async fn open(&self) -> Result<Answer, Failure> {
         self.nodes.wait_for(self.name).await
+    }
+
+    /// Its list comes with every poll, so that asking costs nothing.
+    fn is_fresh(&self, _: &Answer) -> bool {
+        false
+    }
+
+    /// The command that starts a run has one name, and is handed out once.
+    fn may_send_again(&self) -> bool {
+        false
     }
 
     async fn ask(

@@ -11,6 +11,8 @@ pub enum Outcome {
     },
     /// Known not to have been done, or to have been tried and failed.
     Failed(Failure),
+    /// The machine was at something else until the ticket ended: it started nothing, and nothing of this ticket will start.
+    Busy(Failure),
     /// It may have been done. Never repeated; settled by evidence or by the owner.
     Unknown(Failure),
 }

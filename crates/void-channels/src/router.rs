@@ -11,7 +11,7 @@ use void_domain::hosts::{Host, HostName, Reach, SshAddress};
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 
-use crate::act;
+use crate::act::{self, ExpectedList};
 use crate::local::{Local, LocalConfig};
 use crate::node::{self, NodeHost, Nodes};
 use crate::outcomes::{Evidence, Outcome};
@@ -42,10 +42,10 @@ pub struct Channels {
     proxmox: Option<Proxmox>,
     /// The guests that actions switch through Proxmox.
     pub(crate) guests: BTreeSet<u32>,
-    /// What each host's list should hold: action id → `exec_digest`.
-    expected: BTreeMap<HostName, BTreeMap<String, String>>,
+    /// What each host's list should hold.
+    expected: BTreeMap<HostName, ExpectedList>,
     /// The same for nodes.
-    expected_on_nodes: BTreeMap<String, BTreeMap<String, String>>,
+    expected_on_nodes: BTreeMap<String, ExpectedList>,
     nodes: Nodes,
 }
 
@@ -82,8 +82,8 @@ impl Channels {
             local,
             proxmox: proxmox.map(Proxmox::new),
             guests,
-            expected,
-            expected_on_nodes: on_nodes,
+            expected: in_lists(expected),
+            expected_on_nodes: in_lists(on_nodes),
             nodes: Nodes::default(),
         })
     }
@@ -98,15 +98,14 @@ impl Channels {
     }
 
     pub(crate) fn expected_on(&self, host: &HostName) -> BTreeMap<String, String> {
-        self.expected.get(host).cloned().unwrap_or_default()
+        let expected = self.expected.get(host);
+        expected.map_or_else(BTreeMap::new, |expected| expected.entries.clone())
     }
 
     /// What a node's list should hold.
     pub fn expected_on_node(&self, node: &str) -> BTreeMap<String, String> {
-        self.expected_on_nodes
-            .get(node)
-            .cloned()
-            .unwrap_or_default()
+        let expected = self.expected_on_nodes.get(node);
+        expected.map_or_else(BTreeMap::new, |expected| expected.entries.clone())
     }
 
     /// The nodes that actions name.
@@ -139,9 +138,10 @@ impl Channels {
     }
 
     async fn execute_at_node(&self, node: &str, permit: Permit) -> Outcome {
-        let expected = self.expected_on_node(node);
+        let none = ExpectedList::default();
+        let expected = self.expected_on_nodes.get(node).unwrap_or(&none);
         let host = self.at_node(node, permit.ticket());
-        act::execute(&host, permit, &expected).await
+        act::execute(&host, permit, expected).await
     }
 
     pub(crate) fn over_ssh(&self, host: &Host, address: &SshAddress) -> SshHost<'_> {
@@ -166,11 +166,12 @@ impl Channels {
     }
 
     async fn execute_on(&self, host: &Host, permit: Permit) -> Outcome {
-        let expected = self.expected_on(&host.name);
+        let none = ExpectedList::default();
+        let expected = self.expected.get(&host.name).unwrap_or(&none);
         match &host.reach {
-            Reach::Local => act::execute(&self.here(host), permit, &expected).await,
+            Reach::Local => act::execute(&self.here(host), permit, expected).await,
             Reach::Ssh(address) => {
-                act::execute(&self.over_ssh(host, address), permit, &expected).await
+                act::execute(&self.over_ssh(host, address), permit, expected).await
             }
         }
     }
@@ -225,6 +226,13 @@ impl Channel for Channels {
             }
         })
     }
+}
+
+fn in_lists<K: Ord>(entries: BTreeMap<K, BTreeMap<String, String>>) -> BTreeMap<K, ExpectedList> {
+    let lists = entries.into_iter();
+    lists
+        .map(|(name, entries)| (name, ExpectedList::of(entries)))
+        .collect()
 }
 
 fn not_configured(message: &str) -> Outcome {

@@ -283,6 +283,12 @@ impl Carrier for SshHost<'_> {
         self.ssh.open(&self.host.name, &self.address).await
     }
 
+    /// A connection may have ended, or hang, without anybody having noticed, and what answers may not be `void-act`
+    /// any more. A question finds that out and can be asked again; a ticket that is lost is lost for good.
+    fn is_fresh(&self, _: &SshCommandLine) -> bool {
+        false
+    }
+
     async fn ask(
         &self,
         line: &SshCommandLine,

@@ -13,7 +13,7 @@ use void_store::{StoreError, agents, tokens as stored};
 
 use crate::control::Control;
 
-pub(crate) use self::residents::residents;
+pub(crate) use self::residents::{Housed, residents};
 pub use self::residents::{ResidentsError, admit_residents, give_resident_token, resident_ctx};
 pub(crate) use self::tokens::{AskedToken, add_token, restore};
 pub(crate) use self::withdraw::withdraw_without_tokens;

@@ -7,7 +7,7 @@ use void_domain::actors::Surface;
 use void_domain::notifications::BY_TELEGRAM;
 use void_domain::policy::Allowance;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, proposals};
+use void_store::{ConflictKey, StoreError, Tx, proposals};
 
 use crate::clock::believed_until;
 use crate::control::Control;
@@ -26,6 +26,7 @@ pub async fn allowance(
     else {
         return Ok(Allowance::Left);
     };
+    take(tx, surface)?;
     let count =
         proposals::approvals_since(tx, BY_TELEGRAM, now.minus(DAY), believed_until(now)).await?;
     Ok(if count < u64::from(per_day) {
@@ -33,4 +34,12 @@ pub async fn allowance(
     } else {
         Allowance::Spent { per_day }
     })
+}
+
+/// One yes by a chat after the other. Whoever writes before it asks for the allowance takes it first.
+pub(crate) fn take(tx: &mut Tx, surface: Surface) -> Result<(), StoreError> {
+    match surface {
+        Surface::Telegram { .. } => tx.take(|| ConflictKey::ChatApprovals),
+        Surface::Web | Surface::Cli | Surface::Api | Surface::File | Surface::Ntfy { .. } => Ok(()),
+    }
 }

@@ -10,6 +10,7 @@ use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
 use void_domain::facts::Fact;
 use void_domain::ids::ActionId;
+use void_store::facts::chains::{self, Link};
 use void_store::{Page, StoreError, Tx, facts};
 
 use crate::context::Ctx;
@@ -18,8 +19,9 @@ use crate::control::Control;
 pub use mismatches::{Mismatch, Mismatches};
 pub use void_store::facts::FactFilter;
 
-/// Entries that are read and checked at a time.
-const VERIFIED_AT_ONCE: u32 = 500;
+/// Entries that are read and checked at a time; fewer by the walk that is in no hurry.
+const VERIFIED_AT_ONCE: u32 = 2_000;
+const VERIFIED_AT_ONCE_SLOWLY: u32 = 500;
 /// Between two pieces of the walk after a start, which is in no hurry.
 const WALK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -125,7 +127,13 @@ pub async fn verify(control: &Control) -> Result<Walk, StoreError> {
 
 async fn verify_with(control: &Control, pause: Duration) -> Result<Walk, StoreError> {
     let head = head(control).await?;
-    let (checked, mut broken) = walk(control, head, pause).await?;
+    let found = mismatches::find(control);
+    let walked = walk(control, head, pause);
+    let ((checked, mut broken), mismatches) = if pause.is_zero() {
+        tokio::try_join!(walked, found)?
+    } else {
+        (walked.await?, found.await?)
+    };
     let (outside, set_aside) = control
         .store
         .read(|tx| Box::pin(async move { outside(tx).await }))
@@ -136,7 +144,7 @@ async fn verify_with(control: &Control, pause: Duration) -> Result<Walk, StoreEr
         head,
         broken,
         set_aside,
-        mismatches: mismatches::find(control).await?,
+        mismatches,
     })
 }
 
@@ -160,40 +168,31 @@ async fn walk(
     head: (u64, Digest),
     pause: Duration,
 ) -> Result<(u64, Option<(u64, &'static str)>), StoreError> {
-    let (mut seq, mut hash) = (0, Digest::ZERO);
+    let mut at = Link::START;
     let broken = |seq, why| Ok((seq - 1, Some((seq, why))));
-    while seq < head.0 {
-        let after = seq;
-        let rows = control
+    let limit = if pause.is_zero() {
+        VERIFIED_AT_ONCE
+    } else {
+        VERIFIED_AT_ONCE_SLOWLY
+    };
+    while at.seq < head.0 {
+        let piece = control
             .store
-            .read(move |tx| Box::pin(facts::rows_after(tx, after, VERIFIED_AT_ONCE)))
+            .read(move |tx| Box::pin(chains::walk(tx, at, head.0, limit)))
             .await?;
-        if rows.is_empty() {
-            return broken(seq + 1, "it is missing");
-        }
-        for (number, entry) in rows.into_iter().take_while(|(number, _)| *number <= head.0) {
-            if number != seq + 1 {
-                return broken(seq + 1, "it is missing");
-            }
-            let Some(entry) = entry else {
-                return broken(number, "it cannot be read as an entry");
-            };
-            if entry.prev != hash {
-                return broken(number, "it does not follow the entry before it");
-            }
-            if entry.computed_hash() != entry.hash {
-                return broken(number, "it is not what was written");
-            }
-            (seq, hash) = (number, entry.hash);
+        match piece.broken {
+            Some((seq, why)) => return broken(seq, why),
+            None if piece.at == at => return broken(at.seq + 1, chains::MISSING),
+            None => at = piece.at,
         }
         if !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }
     }
-    if hash != head.1 {
-        return broken(seq.max(1), "it is not the entry that the head names");
+    if at.hash != head.1 {
+        return broken(at.seq.max(1), "it is not the entry that the head names");
     }
-    Ok((seq, None))
+    Ok((at.seq, None))
 }
 
 /// Walks the record once after a start, beside everything else, and names what is wrong with it.
@@ -237,12 +236,27 @@ async fn find(control: &Control, seq: u64) -> Result<Option<Fact>, StoreError> {
         .await
 }
 
-/// Oldest first, after an entry: one piece of an export.
-pub async fn after(control: &Control, seq: u64, limit: u32) -> Result<Vec<Fact>, StoreError> {
+/// Oldest first, after an entry: one piece of an export, and the number of its last entry.
+pub async fn export(
+    control: &Control,
+    after: u64,
+    limit: u32,
+) -> Result<Option<(String, u64)>, StoreError> {
     control
         .store
-        .read(move |tx| Box::pin(facts::list_after(tx, seq, limit)))
+        .read(move |tx| Box::pin(chains::export(tx, after, limit)))
         .await
+}
+
+/// The newest entry's number, and for people its hash. It covers words and parameters that are withheld from agents, and
+/// short ones are found by trying: whoever is not shown all of an entry is not shown a hash of it.
+pub async fn head_for(control: &Control, ctx: &Ctx) -> Result<(u64, Option<Digest>), StoreError> {
+    let (seq, hash) = head(control).await?;
+    let is_person = match &ctx.actor {
+        Actor::Owner { .. } | Actor::Viewer { .. } => true,
+        Actor::Agent { .. } | Actor::Node { .. } | Actor::System => false,
+    };
+    Ok((seq, is_person.then_some(hash)))
 }
 
 pub async fn head(control: &Control) -> Result<(u64, Digest), StoreError> {

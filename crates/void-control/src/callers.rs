@@ -3,23 +3,21 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use subtle::ConstantTimeEq as _;
 use void_domain::actors::{Actor, ActorKind, Surface};
+use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::failures::FailureCode;
 use void_domain::ids::{AgentId, RequestId, SessionId, TokenId};
 use void_domain::sessions::{authenticated_ago, is_over};
-use void_domain::text;
 use void_store::quarantine::{self, Kind};
 use void_store::sessions::{self, Session};
 use void_store::{StoreError, tokens};
 
+pub use crate::access_refusals::record_refusal;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::refusal_counts::{self, Recorded};
-use crate::{agents, facts, random};
+use crate::{agents, random};
 
 /// Longer ones are not even hashed.
 pub const CREDENTIAL_BYTES_MAX: usize = 512;
@@ -42,10 +40,21 @@ pub enum Credential {
     Token(TokenId),
     /// A turn of this agent, whose pass ends with it.
     Turn(AgentId),
+    /// The process of this agent, which runs on this machine. It opens what is about the process and nothing else.
+    Process(AgentId),
     Session {
         id: SessionId,
         hash: Digest,
     },
+}
+
+impl Credential {
+    const fn token(self) -> Option<TokenId> {
+        match self {
+            Self::Token(id) => Some(id),
+            Self::OwnerToken | Self::Turn(_) | Self::Process(_) | Self::Session { .. } => None,
+        }
+    }
 }
 
 impl Caller {
@@ -56,6 +65,7 @@ impl Caller {
             request_id,
             authenticated_ago: self.authenticated_ago,
             is_from_outside: true,
+            token: self.credential.token(),
         }
     }
 }
@@ -95,10 +105,14 @@ pub async fn by_bearer(
         }));
     }
     let hash = Digest::of(shown.as_bytes());
-    let found = control
+    if let Some((id, name)) = control.process_tokens.holder(hash) {
+        return by_process(control, id, &name).await;
+    }
+    let reading = control
         .store
-        .read(move |tx| Box::pin(tokens::find_live(tx, hash)))
-        .await?;
+        .read(move |tx| Box::pin(tokens::find_live(tx, hash)));
+    let tokens = &control.remembered.tokens;
+    let found = tokens.find(&control.store, hash, reading).await?;
     Ok(found.and_then(|token| {
         let (id, name) = (token.id, token.name);
         let actor = match token.kind {
@@ -120,6 +134,31 @@ pub async fn by_bearer(
     }))
 }
 
+/// An agent, by the token of its process. Withdrawn, it is nobody, whatever runs.
+async fn by_process(
+    control: &Control,
+    id: AgentId,
+    name: &AgentName,
+) -> Result<Option<Caller>, StoreError> {
+    let agent = agents::find(control, name).await?;
+    let Some(agent) = agent.filter(|agent| agent.id == id && agent.is_live()) else {
+        return Ok(None);
+    };
+    if !agents::is_usable(control, id).await? {
+        return Ok(None);
+    }
+    Ok(Some(Caller {
+        actor: Actor::Agent {
+            id,
+            name: agent.name,
+        },
+        capabilities: agent.capabilities,
+        authenticated_ago: None,
+        credential: Credential::Process(id),
+        session: None,
+    }))
+}
+
 /// The owner, by the cookie of a session.
 pub async fn by_cookie(control: &Control, shown: &str) -> Result<Option<Caller>, StoreError> {
     if shown.is_empty() || shown.len() > CREDENTIAL_BYTES_MAX {
@@ -130,11 +169,14 @@ pub async fn by_cookie(control: &Control, shown: &str) -> Result<Option<Caller>,
 
 async fn by_session_hash(control: &Control, hash: Digest) -> Result<Option<Caller>, StoreError> {
     let now = control.clock.now();
-    let found = control
+    let reading = control
         .store
-        .read(move |tx| Box::pin(sessions::find_live(tx, hash, now)))
-        .await?;
-    let found = found.filter(|session| !is_over(session.created_at, now));
+        .read(move |tx| Box::pin(sessions::find_live(tx, hash, now)));
+    let sessions = &control.remembered.sessions;
+    let found = sessions.find(&control.store, hash, reading).await?;
+    // Time passes without a commit.
+    let is_live = |session: &Session| session.expires_at > now && !is_over(session.created_at, now);
+    let found = found.filter(is_live);
     Ok(found.map(|session| Caller {
         actor: Actor::Owner {
             surface: Surface::Web,
@@ -154,6 +196,9 @@ pub async fn is_still_valid(control: &Control, credential: Credential) -> Result
     match credential {
         Credential::OwnerToken => Ok(true),
         Credential::Turn(agent) => agents::is_usable(control, agent).await,
+        Credential::Process(agent) => {
+            Ok(control.process_tokens.has(agent) && agents::is_usable(control, agent).await?)
+        }
         Credential::Session { hash, .. } => Ok(by_session_hash(control, hash).await?.is_some()),
         Credential::Token(id) => {
             let token = control
@@ -170,44 +215,4 @@ pub async fn is_still_valid(control: &Control, credential: Credential) -> Result
             Ok(token.is_some_and(|token| token.revoked_at.is_none()))
         }
     }
-}
-
-/// Records that a known caller tried something it may not do.
-pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<(), StoreError> {
-    let at = control.clock.now();
-    let what = text::escaped(text::cut(what, 200));
-    let context = control.context(ctx);
-    let kind = refusal_counts::RefusalKind {
-        actor: context.actor.clone(),
-        verb: "access.refused",
-        what: what.clone(),
-        code: FailureCode::Forbidden.to_string(),
-    };
-    let first = match refusal_counts::is_counted(ctx) {
-        false => None,
-        true => match control.bounds.refusal_counts.note(kind, at) {
-            (kind, Recorded::First) => Some(kind),
-            (_, Recorded::Again(_)) => return Ok(()),
-        },
-    };
-    let written = control
-        .store
-        .write(move |tx| {
-            Box::pin(async move {
-                facts::audit(
-                    tx,
-                    &context,
-                    at,
-                    "access.refused",
-                    None,
-                    json!({"what": what}),
-                )
-                .await
-            })
-        })
-        .await;
-    if let (Err(_), Some(kind)) = (&written, &first) {
-        control.bounds.refusal_counts.forget(kind);
-    }
-    written
 }

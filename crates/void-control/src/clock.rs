@@ -34,10 +34,10 @@ pub(crate) fn believed_until(now: Timestamp) -> Timestamp {
 }
 
 #[derive(Clone)]
-pub struct Clock(Source);
+pub struct Clock(ClockSource);
 
 #[derive(Clone)]
-enum Source {
+enum ClockSource {
     System(Arc<Mutex<Anchor>>),
     Manual(Arc<AtomicI64>),
 }
@@ -75,7 +75,7 @@ impl ClockDoubt {
 
 impl Clock {
     pub fn system() -> Self {
-        Self(Source::System(Arc::new(Mutex::new(Anchor {
+        Self(ClockSource::System(Arc::new(Mutex::new(Anchor {
             ms: wall_ms(),
             up: up(),
             in_doubt: false,
@@ -84,14 +84,14 @@ impl Clock {
 
     /// A clock that a test moves by hand.
     pub fn manual(start: Timestamp) -> Self {
-        Self(Source::Manual(Arc::new(AtomicI64::new(start.as_ms()))))
+        Self(ClockSource::Manual(Arc::new(AtomicI64::new(start.as_ms()))))
     }
 
     /// The time that new things are dated and ended by.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
-            Source::Manual(ms) => Timestamp::from_ms(ms.load(Ordering::SeqCst)),
-            Source::System(anchor) => {
+            ClockSource::Manual(ms) => Timestamp::from_ms(ms.load(Ordering::SeqCst)),
+            ClockSource::System(anchor) => {
                 let mut anchor = anchor.lock().unwrap_or_else(PoisonError::into_inner);
                 anchor.advance(wall_ms(), up());
                 Timestamp::from_ms(anchor.ms)
@@ -102,16 +102,16 @@ impl Clock {
     /// The latest that it may be: what would be over by then is over.
     pub fn latest(&self) -> Timestamp {
         match &self.0 {
-            Source::Manual(_) => self.now(),
-            Source::System(_) => self.now().max(Timestamp::from_ms(wall_ms())),
+            ClockSource::Manual(_) => self.now(),
+            ClockSource::System(_) => self.now().max(Timestamp::from_ms(wall_ms())),
         }
     }
 
     /// Time has come at least this far: the database holds a record from then.
     pub fn not_before(&self, at: Timestamp) {
         match &self.0 {
-            Source::Manual(ms) => _ = ms.fetch_max(at.as_ms(), Ordering::SeqCst),
-            Source::System(anchor) => {
+            ClockSource::Manual(ms) => _ = ms.fetch_max(at.as_ms(), Ordering::SeqCst),
+            ClockSource::System(anchor) => {
                 let mut anchor = anchor.lock().unwrap_or_else(PoisonError::into_inner);
                 anchor.ms = anchor.ms.max(at.as_ms());
             }
@@ -120,7 +120,7 @@ impl Clock {
 
     /// Whether the wall clock differs from the time in force by more than a correction.
     pub fn doubt(&self) -> Option<ClockDoubt> {
-        let Source::System(_) = &self.0 else {
+        let ClockSource::System(_) = &self.0 else {
             return None;
         };
         let (in_force, wall) = (self.now(), Timestamp::from_ms(wall_ms()));
@@ -182,8 +182,8 @@ impl Clock {
 
     fn with_anchor<T>(&self, look: impl FnOnce(&mut Anchor) -> T) -> Option<T> {
         match &self.0 {
-            Source::Manual(_) => None,
-            Source::System(anchor) => Some(look(
+            ClockSource::Manual(_) => None,
+            ClockSource::System(anchor) => Some(look(
                 &mut anchor.lock().unwrap_or_else(PoisonError::into_inner),
             )),
         }
@@ -192,14 +192,14 @@ impl Clock {
     /// How far this moment is ahead of the wall clock by more than a correction, if it is.
     pub(crate) fn is_far_ahead(&self, at: Timestamp) -> bool {
         match &self.0 {
-            Source::Manual(_) => false,
-            Source::System(_) => at.since(Timestamp::from_ms(wall_ms())) > STEP_MAX,
+            ClockSource::Manual(_) => false,
+            ClockSource::System(_) => at.since(Timestamp::from_ms(wall_ms())) > STEP_MAX,
         }
     }
 
     /// Moves a manual clock; the system's cannot be moved.
     pub fn set(&self, at: Timestamp) {
-        if let Source::Manual(ms) = &self.0 {
+        if let ClockSource::Manual(ms) = &self.0 {
             ms.store(at.as_ms(), Ordering::SeqCst);
         }
     }

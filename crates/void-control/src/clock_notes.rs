@@ -14,7 +14,7 @@ use void_store::StoreError;
 use crate::clock::Reading;
 use crate::control::Control;
 use crate::facts;
-use crate::private_files::{self, Kept};
+use crate::private_files::{self, KeptFor};
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -69,7 +69,9 @@ pub(crate) fn write(control: &Control) {
     };
     let written = serde_json::to_vec(&note)
         .map_err(std::io::Error::from)
-        .and_then(|bytes| private_files::replace(&path_of(witness), &bytes, Kept::UntilPowerCut));
+        .and_then(|bytes| {
+            private_files::replace(&path_of(witness), &bytes, KeptFor::UntilPowerCut)
+        });
     if let Err(error) = written {
         tracing::warn!(%error, "the time could not be noted beside the database");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capabilities;
-use void_domain::ids::RequestId;
+use void_domain::ids::{RequestId, TokenId};
 
 #[derive(Debug, Clone)]
 pub struct Ctx {
@@ -17,6 +17,8 @@ pub struct Ctx {
     /// Whether the caller showed a credential from outside. What a turn or Void itself does has other bounds
     /// than the budgets of tokens (I36).
     pub is_from_outside: bool,
+    /// The token that was shown. What its holder was given is marked on it, and is asked of the store whenever that counts.
+    pub token: Option<TokenId>,
 }
 
 impl Ctx {
@@ -28,6 +30,7 @@ impl Ctx {
             request_id,
             authenticated_ago: None,
             is_from_outside: false,
+            token: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What every use case needs: the store, the catalogue, the channels, the clock, and the few things
 //! that live in memory.
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +19,9 @@ use crate::context::Ctx;
 use crate::facts::AuditContext;
 use crate::outbox::Outbox;
 use crate::parts::bounds::{Bounds, Limits};
+use crate::parts::derived::Derived;
 use crate::parts::drafting::Drafting;
+use crate::parts::embeddings::{Embeddings, EmbeddingsConfig};
 use crate::parts::halted::FreezeState;
 use crate::parts::hub::{Hub, Subscription};
 use crate::parts::in_force::{CatalogueSource, InForce};
@@ -28,12 +31,14 @@ use crate::parts::listeners::Listeners;
 use crate::parts::offers::Offers;
 use crate::parts::owner_token::OwnerToken;
 use crate::parts::process::Process;
+use crate::parts::process_tokens::ProcessTokens;
 use crate::parts::refusal_counts::RefusalCounts;
+use crate::parts::remembered::Remembered;
 use crate::parts::row_budgets::RowBudgets;
 use crate::parts::runs::Runs;
 use crate::parts::safekeeping::Safekeeping;
 use crate::parts::stops::OwnerStops;
-use crate::parts::topology::Topology;
+use crate::parts::tree::TreePart;
 use crate::parts::waiters::Waiters;
 use crate::parts::watch::Watch;
 use crate::random;
@@ -73,6 +78,8 @@ pub struct Beside {
     pub bridge: bool,
     /// Where what happens is told.
     pub outbox: Outbox,
+    /// Where vectors for the search come from.
+    pub embeddings: EmbeddingsConfig,
 }
 
 /// Cheap to clone; all clones are the same control plane.
@@ -91,7 +98,12 @@ pub struct Parts {
     pub(crate) bounds: Bounds,
     pub(crate) owner_token: OwnerToken,
     pub(crate) process: Process,
+    pub(crate) process_tokens: ProcessTokens,
     pub(crate) safekeeping: Safekeeping,
+    pub(crate) remembered: Remembered,
+    pub(crate) derived: Derived,
+    /// `None`: off.
+    pub(crate) embeddings: Option<Arc<Embeddings>>,
 }
 
 impl std::ops::Deref for Control {
@@ -115,7 +127,7 @@ impl Control {
                 catalogue: config.catalogue,
                 catalogue_commit: config.catalogue_commit,
                 catalogue_source: config.catalogue_source,
-                topology: Topology::Flat,
+                tree: TreePart::default(),
                 residents: OnceLock::new(),
             },
             lab: WatchedLab {
@@ -140,7 +152,11 @@ impl Control {
             },
             owner_token: OwnerToken::new(&config.owner_token),
             process: Process::new(config.instance, mark),
+            process_tokens: ProcessTokens::default(),
             safekeeping: Safekeeping::new(config.backups_folder, config.witness_file),
+            remembered: Remembered::default(),
+            derived: Derived::default(),
+            embeddings: Embeddings::new(beside.embeddings).map(Arc::new),
             store: config.store,
             clock: config.clock,
         })))
@@ -175,6 +191,12 @@ impl Control {
 
     pub fn catalogue(&self) -> &Catalogue {
         &self.in_force.catalogue
+    }
+
+    /// What others make of the catalogue and of what else is in force, made when it is first asked for. `make` asks
+    /// for nothing that is derived.
+    pub fn derived<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        self.derived.get(make)
     }
 
     pub fn catalogue_commit(&self) -> Option<&str> {

@@ -2,17 +2,22 @@
 //! when it ends; what runs in between is in memory, and a crash in between is a turn that failed.
 
 mod abandoned;
+mod attached;
+mod export;
+mod searches;
 
 use std::time::Duration;
 
 use serde_json::json;
-use void_domain::conversations::{Conversation, Message, Said, Truth, Turn, TurnState};
+use void_domain::conversations::{
+    Conversation, Message, Said, SearchedWords, Truth, Turn, TurnState,
+};
 use void_domain::events::{Audience, EventKind};
 use void_domain::ids::{ConversationId, MessageId, ProposalId};
 use void_domain::limits;
+use void_domain::proposals::Proposal;
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
-use void_store::conversations::Summary;
 use void_store::{Page, StoreError, Tx, conversations, proposals};
 
 use crate::context::Ctx;
@@ -22,6 +27,9 @@ use crate::proposals::display_state;
 use crate::random;
 
 pub(crate) use abandoned::{fail_abandoned, fail_overdue};
+pub use attached::{about, ambient, list_about, list_in};
+pub use export::{Exported, delete, export};
+pub use searches::FoundConversation;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -88,14 +96,19 @@ async fn newest_with(control: &Control, agent: &str) -> Result<Option<Conversati
 pub async fn list_with(
     control: &Control,
     agent: &str,
+    words: Option<SearchedWords>,
     cursor: Option<ConversationId>,
     limit: u32,
-) -> Result<Page<Summary>, StoreError> {
+) -> Result<Page<FoundConversation>, StoreError> {
     let agent = agent.to_owned();
     control
         .store
         .read(move |tx| {
-            Box::pin(async move { conversations::list_with(tx, &agent, cursor, limit).await })
+            Box::pin(async move {
+                let words = words.as_ref();
+                let page = conversations::list_with(tx, &agent, words, cursor, limit).await?;
+                searches::told(tx, page, words).await
+            })
         })
         .await
 }
@@ -162,6 +175,7 @@ pub async fn start(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversa
         id: ConversationId::new(at, random::bytes()?),
         agent: agent.to_owned(),
         space_id: None,
+        about: None,
         created_at: at,
     };
     control
@@ -427,6 +441,28 @@ pub async fn truth_of(control: &Control, ids: Vec<ProposalId>) -> Result<Truth, 
     control
         .store
         .read(move |tx| Box::pin(async move { by_the_record(tx, &this, ids).await }))
+        .await
+}
+
+/// These proposals as they are now; one that is not there is left out.
+pub async fn proposals_of(
+    control: &Control,
+    ids: Vec<ProposalId>,
+) -> Result<Vec<Proposal>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let mut found = Vec::with_capacity(ids.len());
+                for id in ids {
+                    found.extend(proposals::find(tx, id).await?.map(|stored| stored.proposal));
+                }
+                Ok(found)
+            })
+        })
         .await
 }
 

@@ -63,6 +63,12 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                 | EventKind::ProposalStarted
                 | EventKind::NotificationFailed
                 | EventKind::MuteChanged
+                | EventKind::AgentChanged
+                | EventKind::SpaceChanged
+                | EventKind::ProjectChanged
+                | EventKind::PageChanged
+                | EventKind::TaskChanged
+                | EventKind::RefChanged
                 | EventKind::ServiceChanged
                 | EventKind::TurnStarted
                 | EventKind::TurnFinished
@@ -79,5 +85,9 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
             hub.tell(event);
         }
         hub.passed(newest);
+        if newest >= page.heads.audit_seq {
+            // What was committed since then wakes us again.
+            return Ok(());
+        }
     }
 }

@@ -7,7 +7,9 @@ use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventKind};
 use void_domain::facts::{Fact, NewFact};
 use void_domain::ids::RequestId;
-use void_domain::proposals::{Approval, Moved, Proposal, State, Subject, Twin, Words};
+use void_domain::proposals::{
+    Approval, Joined, Moved, Proposal, State, Status, Subject, Twin, Words,
+};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, facts as table};
 
@@ -87,8 +89,16 @@ pub(crate) async fn moved(
     let (step, proposal) = (&moved.transition, &moved.proposal);
     let kind = step.to.event();
     let mut detail = detail(proposal, step.at);
+    // What is approved by policy as it comes has an entry of its own that it was asked for.
+    if step.from.is_none() && kind != EventKind::ProposalApproved {
+        tell_request(&mut detail, context, proposal);
+    }
     if let Value::Object(all) = &mut detail {
         all.insert("by".to_owned(), json!(step.by));
+        if let (Some(Status::Running), State::Approved { approval }) = (step.from, &proposal.state)
+        {
+            all.insert(APPROVED_AT.to_owned(), json!(approval.at));
+        }
     }
     announce(tx, context, step.at, kind, proposal, detail).await
 }
@@ -101,7 +111,11 @@ pub(crate) async fn proposal(
     kind: EventKind,
     proposal: &Proposal,
 ) -> Result<(), StoreError> {
-    announce(tx, context, at, kind, proposal, detail(proposal, at)).await
+    let mut detail = detail(proposal, at);
+    if kind == EventKind::ProposalCreated {
+        tell_request(&mut detail, context, proposal);
+    }
+    announce(tx, context, at, kind, proposal, detail).await
 }
 
 /// On the record, to whoever listens, and to whom a message goes.
@@ -146,8 +160,8 @@ pub(crate) struct JoinFact<'a> {
     pub is_news: bool,
 }
 
-/// Every request that joins is on the record with what it brought. Whoever looks at it is told if there is
-/// something new to read.
+/// A request that joins is on the record with what it brought; equal ones from outside once a minute. Whoever looks at it
+/// is told if there is something new to read.
 pub(crate) async fn joined(
     tx: &mut Tx,
     context: &AuditContext,
@@ -167,7 +181,7 @@ pub(crate) async fn joined(
         "count": proposal.count,
         "revision": proposal.revision,
         "waited_ms": waited_ms(proposal, at),
-        JOINED_DIGEST: digest_of_joined(proposal),
+        JOINED_DIGEST: digest_of_joined(&proposal.joined),
         "risk": proposal.subject.risk,
         "asked_risk": asked.twin.risk,
         "taint": proposal.taint,
@@ -186,11 +200,17 @@ pub(crate) async fn joined(
     announce(tx, context, at, kind, proposal, entry).await
 }
 
+/// In the entry of a yes that was put back after a try: when it had been given.
+pub(crate) const APPROVED_AT: &str = "approved_at";
+
+/// The member that says in the name of what kind of requester somebody else asked.
+pub(crate) const IN_NAME_OF: &str = "in_name_of";
+
 /// The member that says which words of later requests the row holds after this one.
 pub(crate) const JOINED_DIGEST: &str = "joined_sha256";
 
-pub(crate) fn digest_of_joined(proposal: &Proposal) -> Option<Digest> {
-    let joined = serde_json::to_value(&proposal.joined).ok()?;
+pub(crate) fn digest_of_joined(joined: &Joined) -> Option<Digest> {
+    let joined = serde_json::to_value(joined).ok()?;
     Some(Digest::of(
         canonical::to_canonical(&joined).ok()?.as_bytes(),
     ))
@@ -222,9 +242,7 @@ fn detail(proposal: &Proposal, at: Timestamp) -> Value {
         "waited_ms": waited_ms(proposal, at),
     });
     let extra = match &proposal.state {
-        State::Pending => {
-            json!({"reason": null, "taint": proposal.taint, "expires_at": proposal.expires_at})
-        }
+        State::Pending => json!({}),
         State::Approved { approval } | State::Running { approval, .. } => {
             json!({"approved_by": approval.by})
         }
@@ -252,16 +270,27 @@ fn detail(proposal: &Proposal, at: Timestamp) -> Value {
             all.insert("subject".to_owned(), json!(subject.word()));
             all.insert("change".to_owned(), change_told(subject));
         }
-        match &proposal.state {
-            State::Pending => {
-                tell_some(all, "reason", proposal.reason.as_deref());
-                tell_some(all, "diff", proposal.diff.as_deref());
-            }
-            State::Rejected { reason, .. } => tell_some(all, "reason", reason.as_deref()),
-            _ => {}
+        if let State::Rejected { reason, .. } = &proposal.state {
+            tell_some(all, "reason", reason.as_deref());
         }
     }
     detail
+}
+
+/// What came with the request, in the first entry about it whatever became of it: the requester's words, what it had read,
+/// and until when it may wait.
+fn tell_request(detail: &mut Value, context: &AuditContext, proposal: &Proposal) {
+    let Value::Object(all) = detail else { return };
+    // The owner asks again for a draft of somebody else's: whose it is has to be said then.
+    let requester = proposal.requested_by.kind.as_str();
+    if context.actor.split('-').next() != Some(requester) {
+        all.insert(IN_NAME_OF.to_owned(), json!(requester));
+    }
+    all.insert("reason".to_owned(), Value::Null);
+    all.insert("taint".to_owned(), json!(proposal.taint));
+    all.insert("expires_at".to_owned(), json!(proposal.expires_at));
+    tell_some(all, "reason", proposal.reason.as_deref());
+    tell_some(all, "diff", proposal.diff.as_deref());
 }
 
 /// Which change it is; the digest binds its patch, which the row has.

@@ -1,11 +1,15 @@
 //! What waits for the owner, in one list.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use void_domain::ids::ProposalId;
 use void_domain::nodes::Node;
-use void_domain::proposals::{Proposal, Status};
+use void_domain::proposals::Status;
 use void_store::{StoreError, nodes, notifications, proposals};
 
 use crate::control::Control;
+use crate::proposals::{Listed, with_history};
 
 /// Unknown outcomes stay until somebody settles them; more than this at once is a different problem.
 const FAILURES_SHOWN: u32 = 100;
@@ -14,25 +18,45 @@ const JOINS_SHOWN: u32 = 100;
 #[derive(Debug, Clone)]
 pub struct Inbox {
     /// Oldest first.
-    pub waiting: Vec<Proposal>,
+    pub waiting: Vec<Listed>,
     pub next: Option<String>,
     /// Outcomes that nobody knows.
-    pub unknown: Vec<Proposal>,
+    pub unknown: Vec<Listed>,
     /// Machines that ask to be nodes; on the first page.
     pub joins: Vec<Node>,
     pub waiting_count: u64,
+    /// Of those that wait, how many are drafts of a change.
+    pub draft_count: u64,
     pub unknown_count: u64,
     /// Of those that wait, how many nobody could be told about.
     pub untold_count: u64,
     pub join_count: u64,
 }
 
+/// It is made of the tables alone, so it is the same until somebody commits.
 pub async fn look(
     control: &Control,
     cursor: Option<ProposalId>,
     limit: u32,
+) -> Result<Arc<Inbox>, StoreError> {
+    let reading = async {
+        let inbox = read(control, cursor, limit).await?;
+        Ok(Some(Arc::new(inbox) as Arc<dyn Any + Send + Sync>))
+    };
+    let inboxes = &control.remembered.inboxes;
+    let found = inboxes
+        .find(&control.store, (cursor, limit), reading)
+        .await?;
+    let inbox = found.and_then(|found| found.downcast().ok());
+    inbox.ok_or_else(|| StoreError::Internal("an inbox was not read".to_owned()))
+}
+
+async fn read(
+    control: &Control,
+    cursor: Option<ProposalId>,
+    limit: u32,
 ) -> Result<Inbox, StoreError> {
-    let tells = control.listeners.outbox.tells();
+    let (this, tells) = (control.clone(), control.listeners.outbox.tells());
     control
         .store
         .read(move |tx| {
@@ -48,14 +72,11 @@ pub async fn look(
                 };
                 Ok(Inbox {
                     joins,
-                    waiting: page
-                        .items
-                        .into_iter()
-                        .map(|stored| stored.proposal)
-                        .collect(),
+                    waiting: with_history(tx, &this, page.items, tells).await?,
                     next: page.next,
-                    unknown: unknown.into_iter().map(|stored| stored.proposal).collect(),
+                    unknown: with_history(tx, &this, unknown, tells).await?,
                     waiting_count: proposals::count_by_status(tx, Status::Pending).await?,
+                    draft_count: proposals::count_waiting_changes(tx).await?,
                     unknown_count: proposals::count_by_status(tx, Status::Unknown).await?,
                     untold_count: match tells {
                         true => notifications::count_untold(tx).await?,

@@ -15,14 +15,13 @@ use void_domain::changes::Change;
 use void_domain::digests::Digest;
 use void_domain::failures::FailureCode;
 use void_domain::hosts::Host;
-use void_domain::ids::ProposalId;
 use void_domain::instances::{
     self as domain, InstanceName, StartingInstance, is_known_to_claimant_only,
 };
 use void_domain::proposals::{Failure, Proposal, Subject};
 use void_domain::time::Timestamp;
 pub use void_store::instances::Instance;
-use void_store::instances::{self};
+use void_store::instances::{self, Claim, Claimant};
 use void_store::{StoreError, Tx};
 
 use crate::control::Control;
@@ -191,6 +190,13 @@ pub(crate) async fn others(tx: &mut Tx, control: &Control) -> Result<Vec<Instanc
     Ok(seen)
 }
 
+async fn names_of_others(tx: &mut Tx, control: &Control) -> Result<Vec<InstanceName>, StoreError> {
+    if control.store.is_sqlite() {
+        return Ok(Vec::new());
+    }
+    instances::list_names_of_others(tx, LIVE_FOR, &control.process.instance.id).await
+}
+
 /// Which instance would start a request.
 pub(crate) async fn starting_instance(
     tx: &mut Tx,
@@ -214,8 +220,8 @@ async fn instance_called(
     if *name == control.process.instance.name {
         return Ok(StartingInstance::This);
     }
-    let others = others(tx, control).await?;
-    Ok(if others.iter().any(|other| other.name == *name) {
+    let others = names_of_others(tx, control).await?;
+    Ok(if others.contains(name) {
         StartingInstance::Other
     } else {
         StartingInstance::Away
@@ -231,10 +237,9 @@ async fn instance_of(
     if !is_known_to_claimant_only(host) {
         return Ok(StartingInstance::This);
     }
-    let others = others(tx, control).await?;
-    let names = others.iter().map(|other| &other.name);
+    let others = names_of_others(tx, control).await?;
     let own = &control.process.instance.name;
-    Ok(domain::starting_instance(host, own, names))
+    Ok(domain::starting_instance(host, own, others.iter()))
 }
 
 /// Why this instance does not ask a host: `local` is the machine of another one, or of nobody in particular.
@@ -342,12 +347,8 @@ fn away(name: &str) -> Failure {
     )
 }
 
-/// Stores who claims a run; an error if another process took over.
-pub(crate) async fn note_claim(
-    tx: &mut Tx,
-    control: &Control,
-    id: ProposalId,
-) -> Result<(), StoreError> {
+/// In whose name this process claims a run.
+pub(crate) fn claim<'a>(control: &'a Control, by: &'a Claimant) -> Claim<'a> {
     let process = (!control.store.is_sqlite()).then_some(control.process.mark.as_str());
-    instances::note_claim(tx, id, &control.process.instance.claimant(), process).await
+    Claim { by, process }
 }

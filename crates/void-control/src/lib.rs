@@ -2,6 +2,8 @@
 //! event together, answer. Nothing outside the database happens inside a transaction; what reaches a
 //! machine comes after the commit that allows it.
 
+mod access_refusals;
+pub mod agent_processes;
 pub mod agents;
 mod alerts;
 pub mod allowances;
@@ -14,6 +16,8 @@ mod clock_notes;
 mod context;
 mod control;
 pub mod conversations;
+mod detached;
+pub mod embeddings;
 pub mod events;
 pub mod facts;
 pub mod freezes;
@@ -21,6 +25,7 @@ pub mod health;
 pub mod hosts;
 pub mod inbox;
 pub mod instances;
+pub mod knowledge;
 pub mod lab;
 mod maintenance;
 pub mod mutes;
@@ -41,7 +46,9 @@ mod service_views;
 pub mod sessions;
 mod startup;
 pub mod stops;
+pub mod token_taints;
 pub mod tokens;
+pub mod tree;
 mod witness;
 
 pub use clock::{Clock, ClockDoubt};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::control::Control;
 use crate::{
-    alerts, backups, clock_notes, conversations, freezes, health, instances, nodes,
+    alerts, backups, clock_notes, conversations, freezes, health, instances, knowledge, nodes,
     notification_keys, proposals, refusal_counts, retention, stops, witness,
 };
 
@@ -69,6 +69,9 @@ pub(crate) fn start(control: &Control) {
         }
         if let Err(error) = retention::prune(&control).await {
             tracing::warn!(%error, "what is too old could not be dropped; it is tried again");
+        }
+        if let Err(error) = knowledge::forget_deleted_files(&control).await {
+            tracing::warn!(%error, "files that were thrown away could not be dropped; it is tried again");
         }
         if let Err(error) = health::forget_old(&control).await {
             tracing::warn!(%error, "old changes of services could not be dropped; it is tried again");

@@ -2,7 +2,9 @@
 //! use cases ask for the part that they need by its name.
 
 pub(crate) mod bounds;
+pub(crate) mod derived;
 pub(crate) mod drafting;
+pub(crate) mod embeddings;
 pub(crate) mod executing;
 pub(crate) mod halted;
 pub(crate) mod hub;
@@ -14,14 +16,16 @@ pub(crate) mod nodes;
 pub(crate) mod offers;
 pub(crate) mod owner_token;
 pub(crate) mod process;
+pub(crate) mod process_tokens;
 pub(crate) mod readiness;
 pub(crate) mod refusal_counts;
+pub(crate) mod remembered;
 pub(crate) mod row_budgets;
 pub(crate) mod runs;
 pub(crate) mod safekeeping;
 pub(crate) mod sizes;
 pub(crate) mod stops;
-pub(crate) mod topology;
+pub(crate) mod tree;
 pub(crate) mod waiters;
 pub(crate) mod watch;
 pub(crate) mod witness;

@@ -7,22 +7,22 @@ use std::path::Path;
 
 /// Whether a power cut may take away what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum KeptFor {
     /// It is on the disk when this returns, and so is its name.
     ForGood,
     UntilPowerCut,
 }
 
-pub(crate) fn replace(path: &Path, content: &[u8], kept: Kept) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, content: &[u8], kept: KeptFor) -> io::Result<()> {
     let partial = path.with_extension("partial");
     let mut file = create(&partial)?;
     file.write_all(content)?;
-    if kept == Kept::ForGood {
+    if kept == KeptFor::ForGood {
         file.sync_all()?;
     }
     fs::rename(&partial, path)?;
     match path.parent() {
-        Some(folder) if kept == Kept::ForGood => File::open(folder)?.sync_all(),
+        Some(folder) if kept == KeptFor::ForGood => File::open(folder)?.sync_all(),
         _ => Ok(()),
     }
 }

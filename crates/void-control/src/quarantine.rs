@@ -19,7 +19,7 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::proposals::void_open;
-use crate::{agents, freezes, mutes, sessions};
+use crate::{agents, freezes, mutes, random, sessions};
 
 pub use void_store::quarantine::{Kind, Quarantined};
 
@@ -55,7 +55,8 @@ pub(crate) async fn shut_down(
     why: &str,
     lost_seq: u64,
 ) -> Result<ShutDown, StoreError> {
-    events::renumber(tx, lost_seq)?;
+    let random = u32::from_le_bytes(random::bytes()?);
+    events::renumber(tx, lost_seq, random)?;
     let voided = void_open(tx, context, at).await?;
     let sessions_ended = sessions::end_others(tx, context, at, None, "restored").await?;
     quarantine::void_one_time(tx).await?;

@@ -13,8 +13,8 @@ use void_store::StoreError;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-pub(crate) use crate::parts::refusal_counts::Recorded;
 pub use crate::parts::refusal_counts::RefusalKind;
+pub(crate) use crate::parts::refusal_counts::{Recorded, RequestRefusal};
 
 /// Whether what this caller is refused is counted.
 pub(crate) fn is_counted(ctx: &Ctx) -> bool {

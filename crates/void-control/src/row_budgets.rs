@@ -2,6 +2,7 @@
 //! which writes rows (I36). Asked before the store is, in bounded memory.
 
 use void_domain::actors::Actor;
+use void_domain::budgets::ROW_BYTES;
 use void_domain::ids::RequesterId;
 
 use crate::context::Ctx;
@@ -19,6 +20,15 @@ pub(crate) fn take(control: &Control, ctx: &Ctx) -> Result<(), TooManyRows> {
     }
     let rate = control.bounds.limits.token_budgets.rows;
     control.bounds.row_budgets.take(id, rate)
+}
+
+/// Counts what a change of this caller weighs, where it is kept for long: whoever writes much asks less often.
+pub(crate) fn charge(control: &Control, ctx: &Ctx, bytes: usize) {
+    let times = u32::try_from(bytes / ROW_BYTES).unwrap_or(u32::MAX);
+    if let Some(id) = requester(ctx).filter(|_| times > 0 && refusal_counts::is_counted(ctx)) {
+        let rate = control.bounds.limits.token_budgets.rows;
+        control.bounds.row_budgets.charge(id, rate, times);
+    }
 }
 
 /// Who is counted: an agent by all its tokens, a viewer, a node.

@@ -9,8 +9,8 @@ use void_store::StoreError;
 use crate::control::{Beside, Control, ControlConfig};
 use crate::instances::{self, StartError};
 use crate::{
-    alerts, audit, clock_notes, conversations, events, facts, freezes, health, maintenance, nodes,
-    proposals, readiness, refusal_counts, rollbacks, stops, witness,
+    alerts, audit, clock_notes, conversations, embeddings, events, facts, freezes, health,
+    maintenance, nodes, proposals, readiness, refusal_counts, rollbacks, stops, witness,
 };
 
 impl Control {
@@ -38,6 +38,7 @@ impl Control {
         maintenance::start(&control);
         audit::start_walk(&control);
         health::start(&control);
+        embeddings::start(&control);
         Ok(control)
     }
 

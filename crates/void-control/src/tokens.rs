@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use void_domain::actors::ActorKind;
-use void_domain::agents::{AgentRefusal, judge_grant};
+use void_domain::agents::{AgentRefusal, judge_grant, judge_new_name, poses_as_us};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::events::Audience;
@@ -12,14 +12,15 @@ use void_domain::ids::TokenId;
 use void_domain::limits;
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
+use void_store::token_taints::{self, TokenTaint};
 use void_store::tokens::{self, Token};
-use void_store::{StoreError, Tx};
+use void_store::{StoreError, Tx, agents as stored_agents};
 
 use crate::agents::{self, AskedToken};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::random;
+use crate::{proposals, random};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
@@ -64,13 +65,13 @@ pub async fn create(
         return Err(TokenError::NoAgent);
     }
     let context = control.context(ctx);
-    let residents = agents::residents(control);
+    let housed = agents::Housed::of(control);
     let id = control
         .store
         .write(move |tx| {
             Box::pin(async move {
                 match kind {
-                    ActorKind::Agent => agents::add_token(tx, &context, asked, &residents).await,
+                    ActorKind::Agent => agents::add_token(tx, &context, asked, &housed).await,
                     _ => add(tx, &context, kind, asked).await,
                 }
             })
@@ -87,12 +88,14 @@ pub async fn restore_agent(
     capabilities: Capabilities,
 ) -> Result<NewToken, TokenError> {
     let (asked, text) = ask(control, ctx, ActorKind::Agent, name, capabilities)?;
+    // It may be more than fits into the transaction that brings it back.
+    proposals::end_waiting_of_withdrawn(control).await?;
     let context = control.context(ctx);
-    let residents = agents::residents(control);
+    let housed = agents::Housed::of(control);
     let id = control
         .store
         .write(move |tx| {
-            Box::pin(async move { agents::restore(tx, &context, asked, &residents).await })
+            Box::pin(async move { agents::restore(tx, &context, asked, &housed).await })
         })
         .await?;
     Ok(NewToken { id, text })
@@ -146,6 +149,12 @@ async fn add(
     let taken = tokens::find_live_named(tx, kind, &token.name).await?;
     if taken.is_some() {
         return Err(TokenError::NameTaken);
+    }
+    match kind {
+        // What a viewer says is shown beside what agents say.
+        ActorKind::Viewer => judge_new_name(&asked.name, &stored_agents::names(tx).await?)?,
+        _ if poses_as_us(asked.name.as_str()) => return Err(AgentRefusal::Reserved.into()),
+        _ => {}
     }
     tokens::insert(tx, &token).await?;
     record_created(tx, context, asked.at, &token).await?;
@@ -210,10 +219,26 @@ pub(crate) async fn record_revoked(
     facts::tell_of(tx, context, at, Audience::OwnerOnly, fact).await
 }
 
-/// Newest first, without anything that could be used.
-pub async fn list(control: &Control) -> Result<Vec<Token>, StoreError> {
+/// A token without anything that could be used, and what its holder was given that a stranger could have written.
+pub struct ListedToken {
+    pub token: Token,
+    pub taint: Option<TokenTaint>,
+}
+
+/// Newest first.
+pub async fn list(control: &Control) -> Result<Vec<ListedToken>, StoreError> {
     control
         .store
-        .read(|tx| Box::pin(tokens::list(tx, limits::PAGE_ROWS_MAX)))
+        .read(|tx| {
+            Box::pin(async move {
+                let listed = tokens::list(tx, limits::PAGE_ROWS_MAX).await?;
+                let mut taints = token_taints::of_all(tx).await?;
+                let listed = listed.into_iter().map(|token| ListedToken {
+                    taint: taints.remove(&token.id),
+                    token,
+                });
+                Ok(listed.collect())
+            })
+        })
         .await
 }

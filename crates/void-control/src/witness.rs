@@ -19,7 +19,7 @@ use void_store::{StoreError, installation};
 
 use crate::control::Control;
 use crate::parts::witness::Witness;
-use crate::private_files::{self, Kept};
+use crate::private_files::{self, KeptFor};
 use crate::{clock_acceptance, clock_notes, facts, instances, quarantine, rollbacks};
 
 /// What a rollback on the record is filed under: it is found by it without reading the record.
@@ -36,13 +36,13 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     };
     let read = control.store.read(|tx| Box::pin(table::head(tx)));
     let (head, head_hash) = read.await?;
-    let found = Found::read(path);
-    if let Found::Noted(noted) = found
+    let found = WitnessFound::read(path);
+    if let WitnessFound::Noted(noted) = found
         && (is_in_record(control, noted).await? || is_answered(control, noted).await?)
     {
         return Ok(());
     }
-    if matches!(found, Found::Missing | Found::Unreadable) {
+    if matches!(found, WitnessFound::Missing | WitnessFound::Unreadable) {
         if head == 0 {
             begin(path).await;
             return Ok(());
@@ -86,13 +86,13 @@ const UNREADABLE: &str =
 
 /// What is beside the database.
 #[derive(Debug, Clone, Copy)]
-enum Found {
+enum WitnessFound {
     Noted(Witness),
     Missing,
     Unreadable,
 }
 
-impl Found {
+impl WitnessFound {
     const fn why(self) -> &'static str {
         match self {
             Self::Noted(_) => OLDER,
@@ -250,5 +250,5 @@ pub(crate) async fn start_again(control: &Control) {
 
 fn write(path: &Path, witness: &Witness) -> std::io::Result<()> {
     // A note that a power cut takes away would look like an older copy.
-    private_files::replace(path, &serde_json::to_vec(witness)?, Kept::ForGood)
+    private_files::replace(path, &serde_json::to_vec(witness)?, KeptFor::ForGood)
 }

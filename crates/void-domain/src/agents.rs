@@ -8,7 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::capabilities::{Capabilities, Capability};
 use crate::ids::{AgentId, is_slug};
@@ -21,6 +21,42 @@ pub const AGENTS_MAX: u32 = 10_000;
 /// `owner`, `policy` and `system`.
 pub const RESERVED_NAMES: [&str; 7] =
     ["file", "owner", "you", "policy", "void", "system", "nobody"];
+
+/// How Void calls itself and the owner in the record and on cards, beside [`RESERVED_NAMES`]; nobody new is called
+/// so. Names of before keep working.
+const ACTOR_NAMES: [&str; 3] = ["agent-file", "operator", "webui"];
+
+/// What `owner-cli`, `operator-tg-7` and the like begin with, with a number or without.
+const ACTOR_PREFIXES: [&str; 4] = ["owner", "operator", "system", "void"];
+
+/// Whether somebody new of this name, of whichever kind, would pass for the owner or for Void.
+pub fn poses_as_us(name: &str) -> bool {
+    let alike = |one: &str| folded_wide(one.as_bytes().iter().filter(|byte| **byte != b'-'));
+    let own = alike(name);
+    let is_called = RESERVED_NAMES.into_iter().chain(ACTOR_NAMES);
+    let (first, _) = name.split_once('-').unwrap_or((name, ""));
+    // `owner2` is no other owner; where a digit stands for a letter, it is one.
+    let unnumbered = first.trim_end_matches(|last: char| last.is_ascii_digit());
+    let begins = [alike(first), alike(unnumbered)];
+    is_called.into_iter().any(|one| alike(one) == own)
+        || ACTOR_PREFIXES
+            .into_iter()
+            .any(|one| begins.contains(&alike(one)))
+        || SURFACES
+            .into_iter()
+            .any(|surface| own.starts_with(&alike(surface)))
+}
+
+/// Dashes are passed over, so `ownercli` is `owner-cli`.
+const SURFACES: [&str; 7] = [
+    "ownerapi",
+    "ownercli",
+    "ownerweb",
+    "ownerfile",
+    "ownerntfy",
+    "ownertelegram",
+    "operatortg",
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an agent's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit")]
@@ -39,6 +75,16 @@ impl AgentName {
     /// those between digits: `host-1-11` and `host-11-1` are two.
     pub fn reads_like(&self, other: &Self) -> bool {
         self.folded() == other.folded()
+    }
+
+    /// The same for a name that is new, where more is taken for each other.
+    pub fn looks_like(&self, other: &Self) -> bool {
+        folded_wide(&self.without_dashes()) == folded_wide(&other.without_dashes())
+    }
+
+    /// What is equal for two names exactly if they read like each other, so that many can be compared at once.
+    pub fn likeness(&self) -> Vec<u8> {
+        self.folded()
     }
 
     /// Whether it reads like one of [`RESERVED_NAMES`].
@@ -82,6 +128,25 @@ fn folded(name: &[u8]) -> Vec<u8> {
     folded
 }
 
+/// The same, and one letter for `s` and `5`, `b` and `8`, `z` and `2`, and `vv` for `w`, which a hurried reader takes for
+/// each other. Names that are there already were not judged by it, so it is for new ones alone. `v` and `y` stay two: everyday names differ
+/// by nothing else (`eve` and `eye`), and the tail of a `y` is seen.
+fn folded_wide<'a>(name: impl IntoIterator<Item = &'a u8>) -> Vec<u8> {
+    let letters: Vec<u8> = name.into_iter().copied().collect();
+    let mut wide = Vec::with_capacity(letters.len());
+    for byte in folded(&letters) {
+        match byte {
+            b'5' => wide.push(b's'),
+            b'8' => wide.push(b'b'),
+            b'2' => wide.push(b'z'),
+            // This way round, so that `vvv` is `wv` and `vw` alike.
+            b'w' => wide.extend(*b"vv"),
+            other => wide.push(other),
+        }
+    }
+    wide
+}
+
 impl FromStr for AgentName {
     type Err = InvalidAgentName;
 
@@ -102,6 +167,13 @@ impl fmt::Display for AgentName {
 impl Serialize for AgentName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for AgentName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
     }
 }
 
@@ -151,8 +223,12 @@ pub enum AgentRefusal {
     Withdrawn,
     #[error("this name reads like that of the agent \"{0}\"")]
     ReadsLike(AgentName),
-    #[error("this name reads like one that Void uses for somebody who is no agent")]
+    #[error(
+        "this name reads like one that Void uses for the owner, for itself or for somebody who is no agent"
+    )]
     Reserved,
+    #[error("{0} stands above everybody in the tree, and nobody outside is it")]
+    InTree(AgentName),
     #[error("there is no withdrawn agent of this name")]
     NotWithdrawn,
     #[error("there are {AGENTS_MAX} agents already, withdrawn ones included")]
@@ -208,10 +284,10 @@ pub fn judge_new_name(name: &AgentName, known: &[AgentName]) -> Result<(), Agent
     if u32::try_from(known.len()).is_ok_and(|count| count >= AGENTS_MAX) {
         return Err(AgentRefusal::TooMany);
     }
-    if name.is_reserved() {
+    if poses_as_us(name.as_str()) {
         return Err(AgentRefusal::Reserved);
     }
-    match known.iter().find(|known| known.reads_like(name)) {
+    match known.iter().find(|known| known.looks_like(name)) {
         Some(known) => Err(AgentRefusal::ReadsLike(known.clone())),
         None => Ok(()),
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use dropped::{Details, Dropped, NoAction};
+pub use dropped::{Dropped, DroppedDetails, NoAction};
 pub use moves::Move;
 pub use rendered::{Note, Rendered, render, render_joined};
 pub use returned::{Reported, Returned};

@@ -11,6 +11,8 @@ pub const TOKEN_REQUESTS_BURST: u32 = 1_000;
 pub const TOKEN_ROWS_PER_MINUTE: u32 = 120;
 /// Changes that one token may ask for at once after a pause.
 pub const TOKEN_ROWS_BURST: u32 = 300;
+/// So much of what is kept of a change costs as much as another one.
+pub const ROW_BYTES: usize = 4 * 1024;
 /// Event streams and MCP connections that one token keeps open.
 pub const TOKEN_STREAMS_MAX: u32 = 32;
 /// Requests of one token that are answered or wait at a time, a node's polls among them.

@@ -87,22 +87,38 @@ fn compare_utf16(left: &str, right: &str) -> Ordering {
 
 pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\u{c}' => out.push_str("\\f"),
-            '\r' => out.push_str("\\r"),
-            control if u32::from(control) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(control));
-            }
-            other => out.push(other),
+    let mut plain = text;
+    while let Some(at) = plain.bytes().position(is_escaped) {
+        let (before, rest) = plain.split_at(at);
+        out.push_str(before);
+        let mut rest = rest.chars();
+        if let Some(character) = rest.next() {
+            write_escaped(out, character);
+        }
+        plain = rest.as_str();
+    }
+    out.push_str(plain);
+    out.push('"');
+}
+
+/// What stands for itself nowhere: such bytes are characters of their own in UTF-8.
+const fn is_escaped(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+fn write_escaped(out: &mut String, character: char) {
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\u{8}' => out.push_str("\\b"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\u{c}' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        control => {
+            let _ = write!(out, "\\u{:04x}", u32::from(control));
         }
     }
-    out.push('"');
 }
 
 #[cfg(test)]

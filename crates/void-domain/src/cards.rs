@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue::{Risk, Tier};
-use crate::changes::{Change, ChangeEffect, ChangeTarget};
+use crate::changes::{self, Change, ChangeEffect, ChangeTarget};
 use crate::digests::Digest;
 use crate::executions::{ActionKind, Execution, ExpectedState, NodeOp, PowerOp, Sign};
 use crate::proposals::{Proposal, Subject, Words};
@@ -22,15 +22,19 @@ use crate::time::Timestamp;
 /// How words of the requester are marked, wherever they are shown.
 pub const WORDS_OF: &str = "words of {name}, not checked";
 
-/// The tier of a change of what is allowed, in words.
+/// The tier of a change, in words: of what is allowed, and of what the owner keeps.
 const CHANGE_TIER: &str = "Risky, changes what is allowed";
+const KNOWLEDGE_TIER: &str = "Risky, changes what you keep";
 const CHANGE_CHECKED: &str = "Void looks afterwards whether the file says exactly this.";
+const KNOWLEDGE_CHECKED: &str =
+    "It is stored with your yes, or not at all; the revision before it is kept.";
 
 pub fn words_of(name: &str) -> String {
     WORDS_OF.replace("{name}", &text::escaped(name))
 }
 
-/// One value that a yes binds, as one line of plain text: whole, and with nothing that deceives.
+/// One value that a yes binds, as one line of plain text: whole, with nothing that deceives, and in quotes where
+/// anything of it could be missed or taken for more than this one value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Bound {
     pub name: String,
@@ -42,7 +46,7 @@ pub struct Bound {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Card {
     pub code: String,
-    /// `Safe`, `Risky`, `Risky, may cut you off` or `Risky, changes what is allowed`.
+    /// `Safe`, `Risky`, `Risky, may cut you off`, `Risky, changes what is allowed` or `Risky, changes what you keep`.
     pub tier: &'static str,
     pub title: String,
     /// What will happen on yes.
@@ -100,9 +104,44 @@ impl CardChange {
                 .iter()
                 .map(|line| text::escaped(line))
                 .collect(),
-            diff: text::escaped_lines(&change.patch),
+            diff: match change.target {
+                ChangeTarget::Knowledge => told_apart_lines(&change.patch),
+                ChangeTarget::AgentConfig
+                | ChangeTarget::MetaInputs
+                | ChangeTarget::Topology
+                | ChangeTarget::Catalogue => told_apart_lines(&plainly_indented(&change.patch)),
+            },
         }
     }
+}
+
+/// How a tab is shown.
+const TAB: &str = "    ";
+
+/// A diff in which nothing that changes can be missed or taken for something else.
+fn told_apart_lines(patch: &str) -> String {
+    let lines: Vec<String> = patch.split('\n').map(text::told_apart).collect();
+    lines.join("\n")
+}
+
+/// What is indented by tabs reads like any other: in the files that are changed here, that says nothing.
+fn plainly_indented(patch: &str) -> String {
+    let lines: Vec<String> = patch
+        .split('\n')
+        .map(|line| {
+            let at = line.len().min(1);
+            let (sign, rest) = line.split_at_checked(at).unwrap_or(("", line));
+            let text = rest.trim_start_matches('\t');
+            format!("{sign}{}{text}", TAB.repeat(rest.len() - text.len()))
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn is_knowledge(subject: &Subject) -> bool {
+    subject
+        .change()
+        .is_some_and(|change| change.target == ChangeTarget::Knowledge)
 }
 
 impl Card {
@@ -119,16 +158,18 @@ impl Card {
         let subject = &proposal.subject;
         Self {
             code: proposal.code.to_string(),
-            tier: match subject.is_change() {
-                true => CHANGE_TIER,
-                false => tier_words(subject.tier, subject.risk),
+            tier: match (subject.is_change(), is_knowledge(subject)) {
+                (true, true) => KNOWLEDGE_TIER,
+                (true, false) => CHANGE_TIER,
+                (false, _) => tier_words(subject.tier, subject.risk),
             },
             title: subject.label.clone(),
             consequence: consequence(subject),
             past: past(&consequence(subject)),
-            checked_by: match subject.is_change() {
-                true => CHANGE_CHECKED.to_owned(),
-                false => checked_by(subject.execution()),
+            checked_by: match (subject.is_change(), is_knowledge(subject)) {
+                (true, true) => KNOWLEDGE_CHECKED.to_owned(),
+                (true, false) => CHANGE_CHECKED.to_owned(),
+                (false, _) => checked_by(subject.execution()),
             },
             action_id: subject.action_id().map(ToString::to_string),
             target: subject.target.clone(),
@@ -184,9 +225,9 @@ fn bound(subject: &Subject) -> Vec<Bound> {
         }
     };
     if let Some(id) = subject.action_id() {
-        add("action", text::escaped(id.as_str()));
+        add("action", written(id.as_str()));
     }
-    add("target", text::escaped(&subject.target));
+    add("target", written(&subject.target));
     add("tier", subject.tier.as_str().to_owned());
     add("risk", subject.risk.as_str().to_owned());
     let mut leaves = Vec::new();
@@ -196,9 +237,9 @@ fn bound(subject: &Subject) -> Vec<Bound> {
         match name {
             // In lines of their own: [`CardChange`].
             "change.summary" | "change.patch" if subject.change().is_some() => {}
-            "id" => add("action", value),
-            "label" if value == text::escaped(&subject.label) => {}
-            _ => add(name, value),
+            "id" => add("action", written(&value)),
+            "label" if value == subject.label => {}
+            _ => add(name, written(&value)),
         }
     }
     add("digest", subject.digest.to_string());
@@ -209,7 +250,7 @@ fn is_said_as(known: &Bound, name: &str, value: &str) -> bool {
     !known.is_param && known.name == name && known.value == value
 }
 
-/// The values of a definition with their places, in its order. What is null says nothing.
+/// The values of a definition with their places, in its order and as they are. What is null says nothing.
 pub(crate) fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>) {
     match value {
         Value::Null => {}
@@ -224,39 +265,48 @@ pub(crate) fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>
                 walk(&path, value, leaves);
             }
         }
-        _ => leaves.push((path.to_owned(), shown(value))),
+        _ => leaves.push((path.to_owned(), as_text(value))),
     }
 }
 
+/// What the requester chose, each as one element.
 fn params(subject: &Subject) -> impl Iterator<Item = (String, String)> {
     let params = subject.params().as_object().into_iter().flatten();
-    params.map(|(name, value)| (text::escaped(name), shown(value)))
+    params.map(|(name, value)| (text::escaped(name), quoted(as_text(value))))
 }
 
-/// A text as it is, anything else as JSON; nothing in it deceives.
-fn shown(value: &Value) -> String {
+/// A text as it is, anything else as JSON.
+fn as_text(value: &Value) -> String {
     match value {
-        Value::String(text) => text::escaped(text),
-        other => text::escaped(&other.to_string()),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
-/// What could be read as more words of the sentence is put into quotes: everything but a plain word. Spaces have many
-/// shapes, and letters of other alphabets look like ours.
+/// A value of the catalogue: as it is written there, unless something of it would not be seen.
+fn written(value: &str) -> String {
+    match text::is_told_plainly(value) {
+        true => value.to_owned(),
+        false => text::value_in_quotes(value),
+    }
+}
+
+/// What could be read as more words of the sentence, or as a line of ours, is put into quotes: everything but a plain
+/// word. Spaces have many shapes, and letters of other alphabets look like ours.
 pub(crate) fn quoted(value: String) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+%=~".contains(c);
     let is_one_word = !value.is_empty() && value.chars().all(is_plain);
     if is_one_word {
         value
     } else {
-        Value::from(value).to_string()
+        text::value_in_quotes(&value)
     }
 }
 
 /// `" with image web:2 and replicas 3"`, or nothing.
 fn with_params(subject: &Subject) -> String {
     let all: Vec<String> = params(subject)
-        .map(|(name, value)| format!("{name} {}", quoted(value)))
+        .map(|(name, value)| format!("{name} {value}"))
         .collect();
     if all.is_empty() {
         return String::new();
@@ -292,11 +342,13 @@ fn change_consequence(subject: &Subject) -> String {
     };
     match change.effect {
         ChangeEffect::Commit => format!(
-            "changes {what} by a commit in its git work tree; it takes effect at the next start"
+            "changes {what} by a commit in its git work tree; it takes effect at the next start or reload"
         ),
         ChangeEffect::Beside => format!(
-            "changes {what} by a new file beside it; it takes effect once you move it there and start again"
+            "changes {what} by a new file beside it; it takes effect once you move it there and reload"
         ),
+        ChangeEffect::Stored => changes::knowledge::consequence(change)
+            .unwrap_or_else(|| format!("changes {what}; it takes effect at once")),
     }
 }
 
@@ -351,6 +403,8 @@ fn past(consequence: &str) -> String {
         "rolls" => "rolled",
         "changes" => "changed",
         "runs" => "run",
+        "makes" => "made",
+        "throws" => "thrown",
         other => other,
     };
     format!("{verb} {rest}")

@@ -5,6 +5,9 @@
 //! applied to another base than the one that was looked at.
 
 pub mod catalogue;
+pub mod differences;
+pub mod drafts;
+pub mod knowledge;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +17,7 @@ use serde_json::{Value, json};
 use crate::canonical;
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
+use crate::ids::SpaceId;
 use crate::instances::InstanceName;
 use crate::proposals::{ProposedChange, Subject, SubjectKind};
 
@@ -37,6 +41,20 @@ pub struct Change {
     pub summary: Vec<String>,
     /// Where it is put.
     pub effect: ChangeEffect,
+    /// Of knowledge, what it is called and where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<ChangedEntity>,
+}
+
+/// What a change of knowledge is about, in the words of the moment in which it was drafted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangedEntity {
+    /// What it is called before the change; of something new, what it will be called.
+    pub title: String,
+    /// Where it is, or will be. A new space is nowhere.
+    pub space_id: Option<SpaceId>,
+    pub space: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +83,17 @@ impl ChangeTarget {
             Self::MetaInputs => "meta_inputs",
             Self::Topology => "topology",
             Self::Catalogue => "catalogue",
+        }
+    }
+
+    /// How grave a change of this kind is. What widens who may do what is critical; a text is not, and every revision of it
+    /// is kept.
+    pub const fn risk(self) -> Risk {
+        match self {
+            Self::Knowledge => Risk::Guarded,
+            Self::AgentConfig | Self::MetaInputs | Self::Topology | Self::Catalogue => {
+                Risk::Critical
+            }
         }
     }
 
@@ -114,6 +143,8 @@ pub enum ChangeEffect {
     Commit,
     /// The new text is put beside the file, for the owner to move.
     Beside,
+    /// It is stored with the decision, or nothing is decided.
+    Stored,
 }
 
 /// A definition that is none, or has no canonical form.
@@ -122,10 +153,10 @@ pub enum ChangeEffect {
 pub struct Unbindable;
 
 impl Change {
-    /// What the digest binds and the row stores. Who may do what is widened or narrowed by it, so it is critical.
+    /// What the digest binds and the row stores.
     pub fn definition(&self) -> Result<Value, Unbindable> {
         let change = serde_json::to_value(self).map_err(|_| Unbindable)?;
-        Ok(json!({"change": change, "tier": Tier::Risky, "risk": Risk::Critical}))
+        Ok(json!({"change": change, "tier": Tier::Risky, "risk": self.target.risk()}))
     }
 
     /// `None` for a definition that is no change: the row was edited, or is damaged.
@@ -133,12 +164,13 @@ impl Change {
         serde_json::from_value(definition.get("change")?.clone()).ok()
     }
 
-    /// The title of its card: from what the digest binds, and not from words of whoever asks.
-    pub const fn label(&self) -> &'static str {
+    /// The title of its card: from what the digest binds, and not from words of whoever asks. It is told to everybody who hears
+    /// of the proposal, so nothing of the owner's is in it.
+    pub fn label(&self) -> &'static str {
         match (self.target, self.op) {
             (ChangeTarget::Catalogue, ChangeOp::Create) => "Write the first catalogue",
             (ChangeTarget::Catalogue, _) => "Change the catalogue",
-            (ChangeTarget::Knowledge, _) => "Change your knowledge",
+            (ChangeTarget::Knowledge, op) => knowledge::label(&self.entity, op),
             (ChangeTarget::AgentConfig, _) => "Change the configuration of an agent",
             (ChangeTarget::MetaInputs, _) => "Change what agents are told",
             (ChangeTarget::Topology, _) => "Change where agents stand",
@@ -151,7 +183,7 @@ impl Change {
         Ok(Subject {
             label: self.label().to_owned(),
             tier: Tier::Risky,
-            risk: Risk::Critical,
+            risk: self.target.risk(),
             target: self.busy_target(),
             digest: digest_of(&definition).ok_or(Unbindable)?,
             kind: SubjectKind::Change(ProposedChange {

@@ -1,22 +1,68 @@
 //! What is said between the owner and an agent. A turn is one run of the agent's tool loop; its message
 //! carries what the server knows about it: what ran, what waits, what was read.
 
+mod searches;
+mod views;
+
 use serde::{Deserialize, Serialize};
 
 use crate::failures::FailureCode;
-use crate::ids::{ActionId, ConversationId, MessageId, ProposalId};
+use crate::ids::{ActionId, ConversationId, MessageId, ProposalId, SpaceId};
+use crate::knowledge::{EntityId, EntityKind};
 use crate::proposals::{DisplayState, Failure, Proposal, Status, VerificationOutcome};
+use crate::services::ServiceId;
 use crate::taint::Taint;
 use crate::time::Timestamp;
+
+pub use self::searches::SearchedWords;
+pub use self::views::{MachineName, MessageView, Screen, VIEW_KINDS};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
     pub id: ConversationId,
     /// The agent's name.
     pub agent: String,
-    /// Where the conversation belongs; spaces come later.
-    pub space_id: Option<String>,
+    /// Where it belongs. A space has one conversation with each agent that is about nothing in particular.
+    pub space_id: Option<SpaceId>,
+    pub about: Option<ConversationSubject>,
     pub created_at: Timestamp,
+}
+
+/// What a conversation is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConversationSubject {
+    Entity(EntityId),
+    Service(ServiceId),
+    Action(ActionId),
+}
+
+impl ConversationSubject {
+    /// `page`, `task`, …, `service` or `action`.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Entity(id) => id.kind().as_str(),
+            Self::Service(_) => "service",
+            Self::Action(_) => "action",
+        }
+    }
+
+    pub fn id(&self) -> String {
+        match self {
+            Self::Entity(id) => id.to_string(),
+            Self::Service(id) => id.to_string(),
+            Self::Action(id) => id.to_string(),
+        }
+    }
+
+    pub fn parse(kind: &str, id: &str) -> Option<Self> {
+        match kind {
+            "service" => ServiceId::parse(id).map(Self::Service),
+            "action" => ActionId::parse(id).ok().map(Self::Action),
+            _ => EntityId::parse(EntityKind::parse(kind)?, id)
+                .ok()
+                .map(Self::Entity),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +165,9 @@ pub struct Step {
     /// The proposal that it made or asked about.
     #[serde(default)]
     pub proposal_id: Option<ProposalId>,
+    /// If the proposal is a draft that it made: what it changes, in the server's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft_summary: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -411,6 +460,29 @@ mod tests {
                 ..Truth::default()
             };
             assert_eq!(truth.line(), format!("{}: Touch a (K7M2).", shown.words()));
+        }
+    }
+
+    #[test]
+    fn what_a_conversation_is_about_is_stored_as_it_is_read() {
+        let id = "01999999-0000-7000-8000-000000000001";
+        for (kind, id) in [
+            ("page", id),
+            ("ref", id),
+            ("service", "caddy"),
+            ("action", "restart-a"),
+        ] {
+            let about = ConversationSubject::parse(kind, id).unwrap();
+            assert_eq!((about.kind(), &*about.id()), (kind, id));
+        }
+        for (kind, id) in [
+            ("page", "caddy"),
+            ("node", "a"),
+            ("service", "../a"),
+            ("action", "void-x"),
+            ("", id),
+        ] {
+            assert_eq!(ConversationSubject::parse(kind, id), None, "{kind} {id}");
         }
     }
 

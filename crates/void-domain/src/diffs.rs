@@ -43,21 +43,37 @@ pub struct TooDifferent;
 
 /// The unified diff from one text to the other, with three lines of context. Empty if they are equal.
 pub fn unified(old: &str, new: &str) -> Result<String, TooDifferent> {
-    let (before, after): (Vec<&str>, Vec<&str>) = (lines(old), lines(new));
-    let same_first = before
-        .iter()
-        .zip(&after)
-        .take_while(|(a, b)| a == b)
-        .count();
+    check_lines(&lines(old), &lines(new))?;
+    let diff = TextDiff::from_lines(old, new);
+    Ok(diff.unified_diff().context_radius(3).to_string())
+}
+
+/// The same of texts in which a carriage return is a sign like any other: only a line feed ends a line, as where a diff
+/// is applied.
+pub fn unified_exact(old: &str, new: &str) -> Result<String, TooDifferent> {
+    let (before, after) = (lines(old), lines(new));
+    check_lines(&before, &after)?;
+    let diff = TextDiff::configure()
+        .newline_terminated(true)
+        .diff_slices(&before, &after);
+    Ok(diff.unified_diff().context_radius(3).to_string())
+}
+
+/// Whether so few lines of two texts differ that they can be compared in a moment.
+pub fn check_comparable(old: &str, new: &str) -> Result<(), TooDifferent> {
+    check_lines(&lines(old), &lines(new))
+}
+
+fn check_lines(before: &[&str], after: &[&str]) -> Result<(), TooDifferent> {
+    let same_first = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let same_last = (before.iter().skip(same_first).rev())
         .zip(after.iter().skip(same_first).rev())
         .take_while(|(a, b)| a == b)
         .count();
-    if before.len() + after.len() - 2 * (same_first + same_last) > DIFFERENT_LINES_MAX {
-        return Err(TooDifferent);
+    match before.len() + after.len() - 2 * (same_first + same_last) > DIFFERENT_LINES_MAX {
+        true => Err(TooDifferent),
+        false => Ok(()),
     }
-    let diff = TextDiff::from_lines(old, new);
-    Ok(diff.unified_diff().context_radius(3).to_string())
 }
 
 /// The one file that a diff may be for.
@@ -122,6 +138,40 @@ fn apply_hunks(old: &str, mut hunks: Hunks<'_>) -> Result<String, InvalidPatch> 
         new.push_str(line);
     }
     Ok(new)
+}
+
+/// What one part of a diff says on both sides, lines around it that stay among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchPart {
+    /// The line of the old text with which it begins, from 1; 1 too where there is no old text.
+    pub line: usize,
+    pub old: String,
+    pub new: String,
+}
+
+/// The parts of a diff, one after the other, without the text that it is against.
+pub fn parts(patch: &str) -> Result<Vec<PatchPart>, InvalidPatch> {
+    let mut hunks = Hunks::of(patch, None);
+    let mut parts = Vec::new();
+    while let Some(hunk) = hunks.next()? {
+        let mut part = PatchPart {
+            line: hunk.begins + 1,
+            old: String::new(),
+            new: String::new(),
+        };
+        for (_, edit) in &hunk.edits {
+            match edit {
+                Edit::Kept(text) => {
+                    part.old.push_str(text);
+                    part.new.push_str(text);
+                }
+                Edit::Removed(text) => part.old.push_str(text),
+                Edit::Added(text) => part.new.push_str(text),
+            }
+        }
+        parts.push(part);
+    }
+    Ok(parts)
 }
 
 /// The lines with their ends.

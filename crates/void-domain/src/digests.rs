@@ -50,6 +50,17 @@ impl Digest {
         pairs.join(":")
     }
 
+    /// The 64 characters.
+    fn spell(self, text: &mut [u8; 64]) -> &str {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or_default();
+        let (pairs, _) = text.as_chunks_mut::<2>();
+        for (pair, byte) in pairs.iter_mut().zip(self.0) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
+        }
+        std::str::from_utf8(text).unwrap_or_default()
+    }
+
     /// The first characters, for people to compare at a glance. Never used to decide anything.
     pub fn short(&self) -> String {
         let mut text = self.to_string();
@@ -60,10 +71,8 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for byte in self.0 {
-            write!(f, "{byte:02x}")?;
-        }
-        Ok(())
+        let mut text = [0; 64];
+        f.write_str(self.spell(&mut text))
     }
 }
 

@@ -5,7 +5,7 @@ mod ids;
 
 use crate::ids::RequesterId;
 
-pub use self::ids::EventId;
+pub use self::ids::{EventId, ID_NUMBER_MAX};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
@@ -35,10 +35,18 @@ pub enum EventKind {
     NotificationFailed,
     /// What is not told for a time was set, lifted or ended.
     MuteChanged,
+    /// An agent's process was started or stopped, ended unasked, or was given up.
+    AgentChanged,
+    /// Something that the owner keeps was made, changed, thrown away, taken back or vouched for.
+    SpaceChanged,
+    ProjectChanged,
+    PageChanged,
+    TaskChanged,
+    RefChanged,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 27] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -60,6 +68,12 @@ impl EventKind {
         Self::AccessRevoked,
         Self::NotificationFailed,
         Self::MuteChanged,
+        Self::AgentChanged,
+        Self::SpaceChanged,
+        Self::ProjectChanged,
+        Self::PageChanged,
+        Self::TaskChanged,
+        Self::RefChanged,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -85,6 +99,12 @@ impl EventKind {
             Self::AccessRevoked => "access.revoked",
             Self::NotificationFailed => "notification.failed",
             Self::MuteChanged => "mute.changed",
+            Self::AgentChanged => "agent.changed",
+            Self::SpaceChanged => "space.changed",
+            Self::ProjectChanged => "project.changed",
+            Self::PageChanged => "page.changed",
+            Self::TaskChanged => "task.changed",
+            Self::RefChanged => "ref.changed",
         }
     }
 
@@ -126,6 +146,12 @@ impl EventKind {
             ],
             Self::NotificationFailed => &["notification.failed"],
             Self::MuteChanged => &["mute.set", "mute.lifted", "mute.ended"],
+            Self::AgentChanged => &AGENT_VERBS,
+            Self::SpaceChanged => &SPACE_VERBS,
+            Self::ProjectChanged => &PROJECT_VERBS,
+            Self::PageChanged => &PAGE_VERBS,
+            Self::TaskChanged => &TASK_VERBS,
+            Self::RefChanged => &REF_VERBS,
         }
     }
 
@@ -152,7 +178,13 @@ impl EventKind {
             | Self::NodeChanged
             | Self::AccessRevoked
             | Self::NotificationFailed
-            | Self::MuteChanged => false,
+            | Self::MuteChanged
+            | Self::AgentChanged
+            | Self::SpaceChanged
+            | Self::ProjectChanged
+            | Self::PageChanged
+            | Self::TaskChanged
+            | Self::RefChanged => false,
         }
     }
 
@@ -163,6 +195,33 @@ impl EventKind {
             .find(|kind| kind.verbs().contains(&verb))
     }
 }
+
+/// What happens to an agent's process.
+const AGENT_VERBS: [&str; 5] = [
+    "agent.started",
+    "agent.stopped",
+    "agent.restarted",
+    "agent.crashed",
+    "agent.given_up",
+];
+
+/// What happens to what the owner keeps.
+macro_rules! entity_verbs {
+    ($name:ident, $kind:literal) => {
+        const $name: [&str; 5] = [
+            concat!($kind, ".created"),
+            concat!($kind, ".changed"),
+            concat!($kind, ".deleted"),
+            concat!($kind, ".restored"),
+            concat!($kind, ".vouched"),
+        ];
+    };
+}
+entity_verbs!(SPACE_VERBS, "space");
+entity_verbs!(PROJECT_VERBS, "project");
+entity_verbs!(PAGE_VERBS, "page");
+entity_verbs!(TASK_VERBS, "task");
+entity_verbs!(REF_VERBS, "ref");
 
 /// Who may hear of it, beside the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

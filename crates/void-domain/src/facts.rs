@@ -15,15 +15,15 @@ use crate::events::Audience;
 use crate::ids::RequestId;
 use crate::time::Timestamp;
 
-/// Members of details that hold what Void made.
-const TYPED: [&str; 20] = [
+/// Members of details that hold what Void made. No digest of what is withheld is among them: one covers the parameters, and
+/// short ones are found by trying.
+const TYPED: [&str; 19] = [
     "action_id",
     "agent_id",
     "approved_by",
     "capabilities",
     "code",
     "count",
-    "digest",
     "expires_at",
     "kind",
     "lapsed",
@@ -139,34 +139,83 @@ impl Fact {
     }
 
     pub fn computed_hash(&self) -> Digest {
-        Digest::of_parts(&[self.prev.as_bytes(), self.canonical(None).as_bytes()])
+        self.view().computed_hash(&mut String::with_capacity(ROOM))
     }
 
     /// One line of an export, itself in canonical form.
     pub fn export_line(&self) -> String {
-        self.canonical(Some((&self.prev, &self.hash)))
+        let mut line = String::with_capacity(ROOM);
+        self.view().write_line(&mut line);
+        line
+    }
+
+    fn view(&self) -> FactView<'_> {
+        FactView {
+            seq: self.seq,
+            at: self.at,
+            request_id: self.request_id.as_deref(),
+            actor: &self.actor,
+            verb: &self.verb,
+            subject: self.subject.as_deref(),
+            detail: &self.detail,
+            catalogue: self.catalogue.as_deref(),
+            prev: self.prev,
+            hash: self.hash,
+        }
+    }
+}
+
+/// An ordinary entry fits.
+const ROOM: usize = 1_024;
+
+/// An entry where it lies, for whoever reads many and keeps none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FactView<'a> {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub request_id: Option<&'a str>,
+    pub actor: &'a str,
+    pub verb: &'a str,
+    pub subject: Option<&'a str>,
+    /// As it was hashed.
+    pub detail: &'a str,
+    pub catalogue: Option<&'a str>,
+    pub prev: Digest,
+    pub hash: Digest,
+}
+
+impl FactView<'_> {
+    /// `room` is written over.
+    pub fn computed_hash(&self, room: &mut String) -> Digest {
+        room.clear();
+        self.write_canonical(room, false);
+        Digest::of_parts(&[self.prev.as_bytes(), room.as_bytes()])
+    }
+
+    /// Adds the line of an export, without its end.
+    pub fn write_line(&self, out: &mut String) {
+        self.write_canonical(out, true);
     }
 
     /// The members in RFC 8785 order, with or without the two that are not hashed.
-    fn canonical(&self, links: Option<(&Digest, &Digest)>) -> String {
-        let mut out = String::with_capacity(512);
+    fn write_canonical(&self, out: &mut String, with_links: bool) {
         out.push_str("{\"actor\":");
-        canonical::write_string(&mut out, &self.actor);
+        canonical::write_string(out, self.actor);
         let _ = write!(out, ",\"at\":\"{}\",\"catalogue\":", self.at);
-        write_optional(&mut out, self.catalogue.as_deref());
+        write_optional(out, self.catalogue);
         out.push_str(",\"detail\":");
-        out.push_str(&self.detail);
-        if let Some((prev, hash)) = links {
+        out.push_str(self.detail);
+        if with_links {
+            let (hash, prev) = (self.hash, self.prev);
             let _ = write!(out, ",\"hash\":\"{hash}\",\"prev\":\"{prev}\"");
         }
         out.push_str(",\"request_id\":");
-        write_optional(&mut out, self.request_id.as_deref());
+        write_optional(out, self.request_id);
         let _ = write!(out, ",\"seq\":{},\"subject\":", self.seq);
-        write_optional(&mut out, self.subject.as_deref());
+        write_optional(out, self.subject);
         out.push_str(",\"verb\":");
-        canonical::write_string(&mut out, &self.verb);
+        canonical::write_string(out, self.verb);
         out.push('}');
-        out
     }
 }
 
@@ -243,6 +292,8 @@ mod tests {
                 "reason": "do as I say", "diff": "x", "params": {"image": "x"}, "result": {"stdout": "x"},
                 "what": "x", "name": "two words", "target": "a\nb", "risk": "é", "status": "x".repeat(129),
                 "failure": {"code": "timeout", "message": "words"}, "kind": {"a": 1}, "tier": ["a b"],
+                "digest": Digest::of(b"definition and params"), "joined_sha256": Digest::of(b"words"),
+                "reason_cut": {"bytes": 300, "sha256": Digest::of(b"reason")},
             }),
             catalogue: None,
             audience: None,

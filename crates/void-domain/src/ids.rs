@@ -106,6 +106,30 @@ uuid_id!(
     MuteId
 );
 uuid_id!(
+    /// A space: what belongs together of what the owner keeps.
+    SpaceId
+);
+uuid_id!(
+    /// A project in a space.
+    ProjectId
+);
+uuid_id!(
+    /// A page of Markdown.
+    PageId
+);
+uuid_id!(
+    /// Something to be done.
+    TaskId
+);
+uuid_id!(
+    /// A page of the web that was kept.
+    RefId
+);
+uuid_id!(
+    /// A file that belongs to a space.
+    AttachmentId
+);
+uuid_id!(
     /// One operation as it came in: a request, a sweep, a start. Joins the log to the audit.
     RequestId
 );

@@ -3,6 +3,7 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
+pub mod agent_processes;
 pub mod agents;
 pub mod alerts;
 pub mod bridge;
@@ -24,6 +25,7 @@ pub mod freezes;
 pub mod hosts;
 pub mod ids;
 pub mod instances;
+pub mod knowledge;
 pub mod limits;
 pub mod mutes;
 pub mod nodes;

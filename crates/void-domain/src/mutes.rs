@@ -77,9 +77,9 @@ impl Mute {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEnd {
-    #[error("must be in the future")]
+    #[error("a mute must end in the future")]
     Past,
-    #[error("must be 30 days at most from now")]
+    #[error("a mute must end within 30 days")]
     TooLong,
 }
 

@@ -38,6 +38,28 @@ pub struct Brakes {
     pub cap: Cap,
 }
 
+impl Brakes {
+    /// Why it does not run now; `None`: nothing holds it back.
+    pub const fn refusal(self) -> Option<Refusal> {
+        match self {
+            Self { frozen: true, .. } => Some(Refusal::Frozen),
+            Self {
+                cooldown: Cooldown::Until(until),
+                ..
+            } => Some(Refusal::CoolingDown { until }),
+            Self {
+                cap: Cap::Reached { per_hour },
+                ..
+            } => Some(Refusal::CapReached { per_hour }),
+            Self {
+                frozen: false,
+                cooldown: Cooldown::Over,
+                cap: Cap::Free,
+            } => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cooldown {
     Over,
@@ -128,11 +150,15 @@ pub enum Refusal {
     AllowanceSpent {
         per_day: u32,
     },
-    /// Another proposal runs on the same target, or may.
+    /// Another proposal runs on the same target, is about to, or may.
     Busy,
     /// Too many proposals wait already.
     TooManyOpen {
         limit: u64,
+    },
+    /// It waits already, and other words were said about it a moment ago.
+    WordsTooSoon {
+        until: Timestamp,
     },
     /// Several instances share the database, and the catalogue does not say whose machine `local` is.
     AmbiguousHost,
@@ -153,7 +179,7 @@ impl Refusal {
                 FailureCode::CapReached
             }
             Self::Busy => FailureCode::Busy,
-            Self::TooManyOpen { .. } => FailureCode::RateLimited,
+            Self::TooManyOpen { .. } | Self::WordsTooSoon { .. } => FailureCode::RateLimited,
             Self::AmbiguousHost => FailureCode::AmbiguousHost,
             Self::InstanceAway => FailureCode::InstanceAway,
         }
@@ -181,10 +207,13 @@ impl Refusal {
                 format!("nothing ran: {per_day} approvals in a day are the limit here; approve it on the web or on the command line")
             }
             Self::Busy => {
-                "something else is running on the same target, or how its last run ended is not known yet".to_owned()
+                "something else is running on the same target or about to, or how its last run ended is not known yet".to_owned()
             }
             Self::TooManyOpen { limit } => {
                 format!("{limit} proposals are waiting already, which is the limit")
+            }
+            Self::WordsTooSoon { until } => {
+                format!("it waits already, and other words were said about it a moment ago, so that nobody could read them; say more at {until}")
             }
             Self::AmbiguousHost => {
                 "nothing ran: several instances of Void share this database, and the catalogue does not say on whose \
@@ -220,7 +249,7 @@ pub fn judge(input: PolicyInput<'_>) -> Verdict {
         // What waits may be queued while the brakes are on; they are looked at again on approval.
         return Verdict::NeedsApproval(reasons);
     }
-    match held_back(input.brakes).or_else(|| overspent(&input)) {
+    match input.brakes.refusal().or_else(|| overspent(&input)) {
         Some(refusal) => Verdict::Refused(refusal),
         None => Verdict::RunNow,
     }
@@ -255,25 +284,6 @@ fn not_entitled(input: &PolicyInput<'_>) -> Option<Refusal> {
                 Some(Refusal::NotNamed)
             }
         },
-    }
-}
-
-fn held_back(brakes: Brakes) -> Option<Refusal> {
-    match brakes {
-        Brakes { frozen: true, .. } => Some(Refusal::Frozen),
-        Brakes {
-            cooldown: Cooldown::Until(until),
-            ..
-        } => Some(Refusal::CoolingDown { until }),
-        Brakes {
-            cap: Cap::Reached { per_hour },
-            ..
-        } => Some(Refusal::CapReached { per_hour }),
-        Brakes {
-            frozen: false,
-            cooldown: Cooldown::Over,
-            cap: Cap::Free,
-        } => None,
     }
 }
 
@@ -371,7 +381,7 @@ pub fn judge_approval(approval: ApprovalInput) -> ApprovalVerdict {
     if let Allowance::Spent { per_day } = approval.allowance {
         return ApprovalVerdict::HeldBack(Refusal::AllowanceSpent { per_day });
     }
-    match held_back(approval.brakes) {
+    match approval.brakes.refusal() {
         Some(refusal) => ApprovalVerdict::HeldBack(refusal),
         None => ApprovalVerdict::Accepted,
     }

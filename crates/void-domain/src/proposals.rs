@@ -209,7 +209,7 @@ pub enum State {
         at: Timestamp,
         why: Cancellation,
     },
-    /// Policy said no; recorded, ends.
+    /// Policy said no, to the request or to what it had let through and had not started; recorded, ends.
     Refused {
         at: Timestamp,
         failure: Failure,
@@ -225,6 +225,11 @@ pub struct Approval {
 
 impl Approval {
     pub const POLICY: &'static str = "policy";
+
+    /// Whether no person said it.
+    pub fn is_by_policy(&self) -> bool {
+        self.by == Self::POLICY
+    }
 }
 
 /// One execution. `ticket_expires_at` is part of what the host receives, so it is stored: asking
@@ -266,14 +271,17 @@ pub enum Cancellation {
     Restored,
     /// The record does not say what the row says: somebody edited the database.
     NotOnRecord,
+    /// What it would change was changed or thrown away meanwhile.
+    BaseMoved,
 }
 
 impl Cancellation {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Withdrawn,
         Self::DefinitionChanged,
         Self::Restored,
         Self::NotOnRecord,
+        Self::BaseMoved,
     ];
 
     pub const fn code(self) -> FailureCode {
@@ -282,6 +290,7 @@ impl Cancellation {
             Self::DefinitionChanged => FailureCode::DefinitionChanged,
             Self::Restored => FailureCode::Restored,
             Self::NotOnRecord => FailureCode::NotOnRecord,
+            Self::BaseMoved => FailureCode::BaseMoved,
         }
     }
 
@@ -295,13 +304,16 @@ impl Cancellation {
 
     pub const fn message(self) -> &'static str {
         match self {
-            Self::Withdrawn => "withdrawn before it was decided",
+            Self::Withdrawn => "withdrawn before it started",
             Self::DefinitionChanged => {
                 "the catalogue changed; what waited is not what would run now"
             }
             Self::Restored => "the database was restored from an older copy",
             Self::NotOnRecord => {
                 "the record does not say what its row says: the row was edited in the database, and nothing ran"
+            }
+            Self::BaseMoved => {
+                "what it would change was changed or thrown away meanwhile; nothing was applied"
             }
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use monitor::{Change, Monitor, Standing};
+pub use monitor::{Monitor, Standing, StandingChange};
 
 use crate::digests::Digest;
 use crate::ids::is_slug;

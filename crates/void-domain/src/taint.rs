@@ -49,6 +49,13 @@ impl Taint {
         self.sources.len() > before
     }
 
+    /// Whether it has no source that the other has not.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.sources
+            .iter()
+            .all(|source| other.sources.contains(source))
+    }
+
     pub fn is_clean(&self) -> bool {
         self.sources.is_empty()
     }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_security::confusable_detection::skeleton;
+
 /// True for characters that change how the text around them is displayed, or show as nothing.
 pub fn is_deceptive(character: char) -> bool {
     matches!(
@@ -22,12 +24,22 @@ pub fn is_deceptive(character: char) -> bool {
             | '\u{2800}'
             | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fdd0}'..='\u{fdef}'
             | '\u{feff}'
             | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}'
+            | '\u{fff0}'..='\u{fffc}'
+            | '\u{13430}'..='\u{1345f}'
+            | '\u{16fe4}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d159}'
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
-    )
+    ) || is_last_of_a_plane(character)
+}
+
+/// The two of each plane that are no characters, and are drawn as nothing in many places.
+fn is_last_of_a_plane(character: char) -> bool {
+    u32::from(character) & 0xfffe == 0xfffe
 }
 
 /// What a reader of JSON or TOML said of a value, in words of those formats instead of the reader's language.
@@ -73,6 +85,106 @@ pub fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// Like [`escaped`], for two texts that a reader compares: blanks that are not the common one, and letters of another
+/// script in a word that has Latin ones, are escaped too.
+pub fn told_apart(text: &str) -> String {
+    let is_foreign = |letter: char| letter.is_alphabetic() && !is_latin(letter);
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let is_mixed = word.contains(is_latin) && word.contains(is_foreign);
+        for letter in word.chars() {
+            let is_odd_blank = letter.is_whitespace() && letter != ' ';
+            if is_odd_blank || (is_mixed && is_foreign(letter)) {
+                out.extend(letter.escape_unicode());
+            } else {
+                out.push_str(&escaped(letter.encode_utf8(&mut [0; 4])));
+            }
+        }
+    }
+    out
+}
+
+/// What a reader sees of a text, by what Unicode knows of letters that are taken for each other (UTS 39): two texts that
+/// look the same have the same.
+pub fn looks(text: &str) -> String {
+    skeleton(text).collect()
+}
+
+/// Whether two texts differ, and a reader would not see that they do.
+pub fn look_alike(one: &str, other: &str) -> bool {
+    one != other && looks(one) == looks(other)
+}
+
+/// One line in which every character that is not of ASCII is escaped, for a text that looks like the one beside it: a
+/// word may be wholly of another script, where [`told_apart`] takes it for a word of another language.
+pub fn spelled_out(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter.is_ascii() && !letter.is_ascii_control() {
+            true => out.push(letter),
+            false => out.extend(letter.escape_unicode()),
+        }
+    }
+    out
+}
+
+/// Blanks in a row that are shown as themselves in somebody's words; more of them would draw columns.
+const BLANKS_OF_WORDS_MAX: usize = 2;
+
+/// Whether a value could be shown without quotes: nothing in it looks like an end of it, and no blank of it is missed.
+pub fn is_told_plainly(value: &str) -> bool {
+    let is_trimmed = value.trim() == value;
+    is_trimmed && !value.contains("  ") && !value.contains(" · ") && told_apart(value) == value
+}
+
+/// A value as one element, in quotes that nothing in it closes: blanks at its ends and in a row are seen, and no two
+/// values look the same.
+pub fn value_in_quotes(value: &str) -> String {
+    in_quotes(value, told_apart)
+}
+
+/// The same for a value that looks like the one beside it.
+pub fn spelled_out_in_quotes(value: &str) -> String {
+    in_quotes(value, spelled_out)
+}
+
+fn in_quotes(value: &str, shown: fn(&str) -> String) -> String {
+    let begun = value.trim_start_matches(' ');
+    let inner = begun.trim_end_matches(' ');
+    let blanks = |count: usize| "\\u{20}".repeat(count);
+    let before = blanks(value.len() - begun.len());
+    let after = blanks(begun.len() - inner.len());
+    format!("\"{before}{}{after}\"", shown(&unclosed(inner, 1)))
+}
+
+/// Somebody's words in quotes that nothing in them closes.
+pub fn words_in_quotes(words: &str) -> String {
+    format!("\"{}\"", escaped(&unclosed(words, BLANKS_OF_WORDS_MAX)))
+}
+
+fn unclosed(text: &str, blanks_max: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut blanks = 0;
+    for letter in text.chars() {
+        blanks = if letter.is_whitespace() {
+            blanks + 1
+        } else {
+            0
+        };
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            _ if blanks > blanks_max => out.extend(letter.escape_unicode()),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A letter of the Latin blocks, up to Latin Extended-B.
+fn is_latin(letter: char) -> bool {
+    letter.is_alphabetic() && letter <= '\u{24f}'
 }
 
 /// Like [`escaped`], but line breaks and tabs stay, for output that people read as lines.
@@ -121,8 +233,95 @@ mod tests {
             "{shown}"
         );
         assert!(shown.starts_with("ok\\u{1b}[2J\\u{202e}txt"));
+        // Shorthand and hieroglyph formats, fillers, and what Unicode keeps free for nobody.
+        let hidden =
+            "\u{1bca0}\u{13430}\u{16fe4}\u{1d159}\u{fdd0}\u{fffc}\u{ffff}\u{1fffe}\u{10ffff}";
+        for one in hidden.chars() {
+            assert!(is_deceptive(one), "{}", one.escape_unicode());
+        }
         assert_eq!(escaped("Grüße, 東京 🙂"), "Grüße, 東京 🙂");
         assert_eq!(escaped_lines("a\r\nb\tc"), "a\nb    c");
+    }
+
+    #[test]
+    fn what_only_looks_the_same_is_told_apart() {
+        for (text, shown) in [
+            ("Restart Caddy", "Restart Caddy"),
+            ("Grüße aus 東京, Łódź", "Grüße aus 東京, Łódź"),
+            ("Перезапуск Caddy", "Перезапуск Caddy"),
+            ("C\u{430}ddy", "C\\u{430}ddy"),
+            ("Restart\u{a0}Caddy", "Restart\\u{a0}Caddy"),
+            ("Restart\u{2009}Caddy\r", "Restart\\u{2009}Caddy\\u{d}"),
+            ("\u{202e}yddaC", "\\u{202e}yddaC"),
+        ] {
+            assert_eq!(told_apart(text), shown, "{text:?}");
+        }
+    }
+
+    /// Letter for letter in another script; what differs for the eye is left as it is.
+    #[test]
+    fn texts_that_look_alike_are_known_and_spelled_out() {
+        for (one, other) in [
+            ("ace", "\u{430}\u{441}\u{435}"),
+            ("ace", "\u{430}ce"),
+            ("scope", "\u{455}\u{441}\u{43e}\u{440}\u{435}"),
+            ("Restart Caddy", "Restart\u{a0}Caddy"),
+            ("OK", "\u{39f}\u{39a}"),
+            ("ok", "o\u{200b}k"),
+            ("caddy1", "caddyl"),
+        ] {
+            assert!(look_alike(one, other) && look_alike(other, one), "{other}");
+        }
+        for (one, other) in [
+            ("ace", "ace"),
+            ("ace", "act"),
+            ("Grüße", "Grusse"),
+            ("Restart", "Перезапуск"),
+            ("Restart Caddy", "restart caddy"),
+        ] {
+            assert!(!look_alike(one, other), "{other}");
+        }
+        assert_eq!(spelled_out("a \u{441}\u{fc}\n"), "a \\u{441}\\u{fc}\\u{a}");
+        let quoted = spelled_out_in_quotes(" \u{430}\"");
+        assert_eq!(quoted, "\"\\u{20}\\u{430}\\\"\"");
+    }
+
+    #[test]
+    fn nothing_in_quotes_closes_them_and_no_blank_is_missed() {
+        for (value, shown) in [
+            ("a b", r#""a b""#),
+            (" a  b ", r#""\u{20}a \u{20}b\u{20}""#),
+            ("a   b", r#""a \u{20}\u{20}b""#),
+            ("a\u{a0}\u{a0}b", r#""a\u{a0}\u{a0}b""#),
+            ("a\" risk: \"b", r#""a\" risk: \"b""#),
+            (r"a\u{20}b", r#""a\\u{20}b""#),
+            ("\u{202e}C\u{430}", r#""\u{202e}C\u{430}""#),
+            ("", r#""""#),
+        ] {
+            assert_eq!(value_in_quotes(value), shown, "{value:?}");
+        }
+        for (words, shown) in [
+            ("Done.  Next", r#""Done.  Next""#),
+            ("a\"     id", r#""a\"  \u{20}\u{20}\u{20}id""#),
+            ("a\nb\\", r#""a\u{a}b\\""#),
+            ("Caddyを再起動", "\"Caddyを再起動\""),
+        ] {
+            assert_eq!(words_in_quotes(words), shown, "{words:?}");
+        }
+        for plain in ["", "^[a-z0-9./:-]+$", "Restart Caddy", r"^\d+$"] {
+            assert!(is_told_plainly(plain), "{plain}");
+        }
+        for odd in [
+            " a",
+            "a ",
+            "a  b",
+            "a\u{a0}b",
+            "a · risk nominal",
+            "a\nb",
+            "C\u{430}",
+        ] {
+            assert!(!is_told_plainly(odd), "{odd:?}");
+        }
     }
 
     #[test]

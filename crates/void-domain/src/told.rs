@@ -14,7 +14,8 @@ use crate::catalogue::{Risk, Tier};
 use crate::events::{Audience, EventKind};
 use crate::facts::Fact;
 use crate::freezes::Frozen;
-use crate::ids::ProposalId;
+use crate::ids::{ProposalId, SpaceId};
+use crate::knowledge::{EntityId, EntityKind};
 use crate::proposals::{Status, VerificationOutcome};
 use crate::services::Health;
 use crate::time::Timestamp;
@@ -31,17 +32,17 @@ pub struct Event {
 /// An entry that was to be told and whose detail is not what its verb says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {seq} ({verb}) does not say what its event tells")]
-pub struct Unreadable {
+pub struct UnreadableFact {
     pub seq: u64,
     pub verb: String,
 }
 
 /// The event that an entry is. `None`: nobody is to be told of it, or another version knows whom and what.
-pub fn told(fact: &Fact) -> Result<Option<Event>, Unreadable> {
+pub fn told(fact: &Fact) -> Result<Option<Event>, UnreadableFact> {
     let (Some(audience), Some(kind)) = (fact.audience, EventKind::of_verb(&fact.verb)) else {
         return Ok(None);
     };
-    let payload = Payload::of(kind, fact).ok_or_else(|| Unreadable {
+    let payload = Payload::of(kind, fact).ok_or_else(|| UnreadableFact {
         seq: fact.seq,
         verb: fact.verb.clone(),
     })?;
@@ -65,6 +66,8 @@ pub enum Payload {
     Access(AccessEvent),
     Notification(NotificationEvent),
     Mute(MuteEvent),
+    Agent(AgentEvent),
+    Entity(EntityEvent),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -158,6 +161,29 @@ pub struct MuteEvent {
     pub at: Timestamp,
 }
 
+/// Of an agent's process. Nothing that it wrote is in an event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgentEvent {
+    pub name: String,
+    /// The verb.
+    pub what: String,
+    /// How it ended, if it ended unasked.
+    pub why: Option<String>,
+    pub at: Timestamp,
+}
+
+/// Something that the owner keeps. Its words are in no event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EntityEvent {
+    pub kind: EntityKind,
+    pub id: String,
+    pub space_id: SpaceId,
+    /// The verb.
+    pub what: String,
+    pub revision: u64,
+    pub at: Timestamp,
+}
+
 impl Payload {
     /// `None`: the entry does not say what such an event tells.
     fn of(kind: EventKind, fact: &Fact) -> Option<Self> {
@@ -183,6 +209,12 @@ impl Payload {
             EventKind::AccessRevoked => access(fact).map(Self::Access),
             EventKind::NotificationFailed => notification(fact).map(Self::Notification),
             EventKind::MuteChanged => mute(fact).map(Self::Mute),
+            EventKind::AgentChanged => agent(fact).map(Self::Agent),
+            EventKind::SpaceChanged
+            | EventKind::ProjectChanged
+            | EventKind::PageChanged
+            | EventKind::TaskChanged
+            | EventKind::RefChanged => entity(fact).map(Self::Entity),
         }
     }
 
@@ -196,7 +228,9 @@ impl Payload {
             | Self::Node(_)
             | Self::Access(_)
             | Self::Notification(_)
-            | Self::Mute(_) => None,
+            | Self::Mute(_)
+            | Self::Agent(_)
+            | Self::Entity(_) => None,
         }
     }
 
@@ -318,14 +352,14 @@ fn node(fact: &Fact) -> Option<NodeEvent> {
 
 fn access(fact: &Fact) -> Option<AccessEvent> {
     #[derive(Deserialize)]
-    struct Ended {
+    struct EndedSessions {
         count: u64,
     }
     match fact.verb.as_str() {
         "token.revoked" => fact.subject.clone().map(AccessEvent::Token),
         "session.closed" | "session.revoked" => fact.subject.clone().map(AccessEvent::Session),
         "session.others_ended" => {
-            detail(fact).map(|ended: Ended| AccessEvent::Sessions(ended.count))
+            detail(fact).map(|ended: EndedSessions| AccessEvent::Sessions(ended.count))
         }
         "quarantine.set" => Some(AccessEvent::Quarantine(true)),
         _ => None,
@@ -362,6 +396,40 @@ fn mute(fact: &Fact) -> Option<MuteEvent> {
         subject: said.subject,
         what: fact.verb.clone(),
         until: said.until,
+        at: fact.at,
+    })
+}
+
+fn agent(fact: &Fact) -> Option<AgentEvent> {
+    #[derive(Deserialize)]
+    struct Detail {
+        name: String,
+        why: Option<String>,
+    }
+    let said: Detail = detail(fact)?;
+    Some(AgentEvent {
+        name: said.name,
+        what: fact.verb.clone(),
+        why: said.why,
+        at: fact.at,
+    })
+}
+
+fn entity(fact: &Fact) -> Option<EntityEvent> {
+    #[derive(Deserialize)]
+    struct Detail {
+        kind: EntityKind,
+        space_id: SpaceId,
+        revision: u64,
+    }
+    let said: Detail = detail(fact)?;
+    let id = EntityId::parse(said.kind, fact.subject.as_ref()?).ok()?;
+    Some(EntityEvent {
+        kind: said.kind,
+        id: id.to_string(),
+        space_id: said.space_id,
+        what: fact.verb.clone(),
+        revision: said.revision,
         at: fact.at,
     })
 }

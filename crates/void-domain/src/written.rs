@@ -4,7 +4,7 @@ mod fields;
 mod problems;
 mod source;
 
-pub(crate) use fields::Fields;
+pub(crate) use fields::ObjectFields;
 #[cfg(test)]
 pub(crate) use problems::PROBLEMS_MAX;
 pub(crate) use problems::Problems;

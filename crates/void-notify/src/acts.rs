@@ -72,6 +72,7 @@ pub(super) fn owner_ctx(notify: &Notifications, actor: Actor) -> Result<Ctx, Sto
         request_id: random::request_id(notify.now())?,
         authenticated_ago: None,
         is_from_outside: false,
+        token: None,
     })
 }
 

@@ -4,7 +4,7 @@ use void_control::Control;
 use void_control::health;
 use void_control::proposals::shown_now;
 use void_domain::notifications::Target;
-use void_domain::notifications::messages::{self, Frame, Message, Room};
+use void_domain::notifications::messages::{self, Frame, NotificationMessage, Room};
 use void_domain::proposals::Proposal;
 use void_domain::time::Timestamp;
 use void_store::{Store, StoreError, facts as table};
@@ -60,7 +60,7 @@ pub(crate) async fn message_about(
     notify: &Notifications,
     proposal: &Proposal,
     room: Room,
-) -> Result<Message, StoreError> {
+) -> Result<NotificationMessage, StoreError> {
     let shown = shown_now(notify.control(), proposal).await?;
     let frame = frame(notify).await?;
     Ok(messages::about(proposal, shown, &frame, room))

@@ -11,7 +11,7 @@ use void_control::notification_keys::{self as keys, Subject};
 use void_domain::alerts::Alert;
 use void_domain::catalogue::Risk;
 use void_domain::mutes::Mute;
-use void_domain::notifications::messages::{self, Message, Room};
+use void_domain::notifications::messages::{self, NotificationMessage, Room};
 use void_domain::notifications::{
     BY_TELEGRAM, Because, Content, Delivery, Meaning, Target, decided_by_telegram, news,
 };
@@ -105,7 +105,10 @@ fn alert_priority(delivery: &Delivery, alert: &Alert, mute: Option<&Mute>) -> u8
 }
 
 /// Something that no decision belongs to and that cannot wait.
-pub(super) async fn alert(notify: &Notifications, message: &Message) -> Result<(), SendError> {
+pub(super) async fn alert(
+    notify: &Notifications,
+    message: &NotificationMessage,
+) -> Result<(), SendError> {
     let Some(ntfy) = notify.notifiers.ntfy() else {
         return Err(SendError::Nothing);
     };
@@ -137,7 +140,12 @@ async fn about(
     Ok(published(&message, priority, link, actions))
 }
 
-fn published(message: &Message, priority: u8, link: Option<String>, actions: Vec<Value>) -> Value {
+fn published(
+    message: &NotificationMessage,
+    priority: u8,
+    link: Option<String>,
+    actions: Vec<Value>,
+) -> Value {
     let title: String = message.title.chars().take(TITLE_CHARS_MAX).collect();
     let body = void_domain::text::cut(&message.body, MESSAGE_BYTES_MAX);
     let mut published = json!({"title": title, "message": body, "priority": priority});
@@ -156,7 +164,7 @@ async fn actions(
     notify: &Notifications,
     ntfy: &Ntfy,
     proposal: &Proposal,
-    message: &Message,
+    message: &NotificationMessage,
     base: &str,
 ) -> Result<Vec<Value>, SendError> {
     let reject = Meaning::RejectBecause(Because::Unsaid);

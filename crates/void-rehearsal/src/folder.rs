@@ -16,9 +16,11 @@ const PREFIX: &str = "lab-";
 /// Held while a folder is made or removed, so that a half-made one is not taken for a stale one.
 const BASE_LOCK: &str = ".lock";
 const NAMES_TRIED_MAX: u32 = 100;
+/// How often a base that goes away while its turn is waited for is made anew.
+const TURNS_MAX: u32 = 100;
 const REMOVALS_MAX: u32 = 3;
 
-/// A lab's private folder. Dropping it ends the lab's services and removes it.
+/// A lab's private folder. Dropping it ends the lab's services and removes it, and the base with the last one.
 #[derive(Debug)]
 pub struct LabFolder {
     path: PathBuf,
@@ -33,11 +35,15 @@ impl LabFolder {
 
 impl Drop for LabFolder {
     fn drop(&mut self) {
-        let _turn = self.path.parent().map(turn);
+        let base = self.path.parent();
+        let turn = base.map(turn);
         services::stop_all(&self.path);
         // A restart that was under way may still add a file. What cannot be removed now is swept later:
         // its lock will be free.
         let _ = (0..REMOVALS_MAX).any(|_| fs::remove_dir_all(&self.path).is_ok());
+        if let (Some(base), Some(Ok(_turn))) = (base, &turn) {
+            leave(base);
+        }
     }
 }
 
@@ -45,9 +51,7 @@ impl Drop for LabFolder {
 pub fn create(base: &Path) -> io::Result<LabFolder> {
     // Services have another working directory.
     let base = std::path::absolute(base)?;
-    private().recursive(true).create(&base)?;
-    must_be_private(&base)?;
-    let _turn = turn(&base)?;
+    let _turn = enter(&base)?;
     let path = new_folder(&base)?;
     let alive = private_file().create_new(true).open(path.join(ALIVE))?;
     alive.lock()?;
@@ -63,8 +67,10 @@ pub fn sweep(base: &Path) -> io::Result<usize> {
     if !base.is_dir() {
         return Ok(0);
     }
-    must_be_private(base)?;
-    let _turn = turn(base)?;
+    let _turn = match must_be_private(base).and_then(|()| turn(base)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        turn => turn?,
+    };
     let mut removed = 0;
     for entry in fs::read_dir(base)?.flatten() {
         let is_lab = entry
@@ -104,13 +110,48 @@ fn new_folder(base: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
+/// Makes the base, if it is not there, and takes the turn in it.
+fn enter(base: &Path) -> io::Result<File> {
+    for _ in 0..TURNS_MAX {
+        match private().recursive(true).create(base) {
+            // It was there, and gone before the library looked at what it was.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+        match must_be_private(base).and_then(|()| turn(base)) {
+            // The last lab of before took it away with itself.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            turn => return turn,
+        }
+    }
+    Err(io::ErrorKind::ResourceBusy.into())
+}
+
 fn turn(base: &Path) -> io::Result<File> {
-    let lock = private_file()
-        .create(true)
-        .truncate(false)
-        .open(base.join(BASE_LOCK))?;
-    lock.lock()?;
-    Ok(lock)
+    let path = base.join(BASE_LOCK);
+    for _ in 0..TURNS_MAX {
+        let lock = private_file().create(true).truncate(false).open(&path)?;
+        lock.lock()?;
+        // A lock on a file that was removed meanwhile keeps nobody out.
+        let (held, there) = (lock.metadata()?, fs::symlink_metadata(&path));
+        if there.is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino())) {
+            return Ok(lock);
+        }
+    }
+    Err(io::ErrorKind::ResourceBusy.into())
+}
+
+/// Takes the base away where no other lab is left in it. Only whoever has the turn may.
+fn leave(base: &Path) {
+    let is_other = |entry: io::Result<fs::DirEntry>| {
+        entry.map_or(true, |entry| entry.file_name() != BASE_LOCK)
+    };
+    let is_used = fs::read_dir(base).map_or(true, |mut entries| entries.any(is_other));
+    if !is_used {
+        let _ = fs::remove_file(base.join(BASE_LOCK));
+        // Not empty after all: somebody came and begins anew.
+        let _ = fs::remove_dir(base);
+    }
 }
 
 /// Somebody else may have made a folder of that name first, in a place where everybody can: what is

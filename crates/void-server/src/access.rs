@@ -130,6 +130,9 @@ pub(crate) async fn admit(
             Access::Suggest => {
                 ApiError::forbidden("drafting a change needs the capability suggest")
             }
+            Access::Knowledge => ApiError::forbidden(
+                "reading what the owner wrote down needs the capability read or suggest",
+            ),
             Access::Audit => {
                 ApiError::forbidden("reading the record needs the capability audit.read")
             }
@@ -221,6 +224,10 @@ pub(crate) fn bearer_of(headers: &HeaderMap) -> Option<&str> {
 }
 
 pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
+    // What a process reads is in no turn, so nothing would remember it: it reads nothing but about itself.
+    if let Credential::Process(_) = caller.credential {
+        return matches!(access, Access::Public | Access::Process);
+    }
     let has = |capability| caller.capabilities.has(capability);
     match (&caller.actor, access) {
         (_, Access::Public) => true,
@@ -231,6 +238,9 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {
             has(Capability::Read) || has(Capability::Act) || has(Capability::Suggest)
         }
+        (Actor::Agent { .. }, Access::Knowledge) => {
+            has(Capability::Read) || has(Capability::Suggest)
+        }
         (Actor::Agent { .. }, Access::Act) => has(Capability::Act),
         (Actor::Agent { .. }, Access::Suggest) => has(Capability::Suggest),
         (Actor::Agent { .. }, Access::Withdraw) => has(Capability::Act) || has(Capability::Suggest),
@@ -238,16 +248,21 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
-            Access::Act
+            Access::Knowledge
+            | Access::Act
             | Access::Suggest
             | Access::Withdraw
             | Access::Audit
             | Access::Owner
             | Access::OwnerRecent
             | Access::Tools
-            | Access::Node,
+            | Access::Node
+            | Access::Process,
         )
-        | (Actor::Agent { .. }, Access::Owner | Access::OwnerRecent | Access::Node)
+        | (
+            Actor::Agent { .. },
+            Access::Owner | Access::OwnerRecent | Access::Node | Access::Process,
+        )
         | (Actor::Node { .. } | Actor::System, _) => false,
     }
 }

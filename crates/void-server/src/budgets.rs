@@ -38,6 +38,8 @@ pub(crate) enum Principal {
     Token(TokenId),
     /// A program in a turn of this agent: whoever holds the agent's token does not use up its turns.
     Turn(AgentId),
+    /// The process of this agent.
+    Process(AgentId),
 }
 
 /// What one principal uses.
@@ -198,6 +200,7 @@ impl Budgets {
             }
             (_, Credential::Token(id)) => self.account(Principal::Token(id)),
             (_, Credential::Turn(id)) => self.account(Principal::Turn(id)),
+            (_, Credential::Process(id)) => self.account(Principal::Process(id)),
         }
     }
 

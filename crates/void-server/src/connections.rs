@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -208,6 +208,27 @@ fn places_max() -> usize {
     })
 }
 
+/// What was read too early, without the rest of the buffer that it was read into.
+fn own_bytes(early: &Bytes) -> Bytes {
+    match early.is_empty() {
+        true => Bytes::new(),
+        false => Bytes::copy_from_slice(early),
+    }
+}
+
+/// Goes on until it is done or the connection is to give way; what is held is held as long.
+async fn until_told<T>(
+    leave: impl Future<Output = ()>,
+    held: T,
+    speaking: impl Future<Output = ()>,
+) {
+    let _held = held;
+    tokio::select! {
+        () = speaking => {}
+        () = leave => {}
+    }
+}
+
 async fn connection(
     stream: TcpStream,
     remote: SocketAddr,
@@ -266,21 +287,22 @@ async fn connection(
         // The count of the connection stays with it when its service is gone.
         let held = kept;
         let parts = serving.into_parts();
-        let (stream, early) = (parts.io.into_inner().into_inner(), parts.read_buf);
-        // A task of its own is as small as it can be.
-        tokio::spawn(async move {
-            let _held = (place, held);
-            let speaking = async move {
-                match answer.extensions().get::<Upgrade>().cloned() {
-                    Some(upgrade) => upgrade.speak(stream, answer, early, stop).await,
-                    None => takeovers::write(Patient::new(stream, WRITE_PATIENCE), answer).await,
-                }
-            };
-            tokio::select! {
-                () = speaking => {}
-                () = leave => {}
+        let stream = parts.io.into_inner().into_inner();
+        let upgrade = answer.extensions().get::<Upgrade>().cloned();
+        // Tasks of their own, each as small as it can be: there may be thousands.
+        match upgrade {
+            Some(upgrade) => {
+                let early = own_bytes(&parts.read_buf);
+                tokio::spawn(until_told(leave, (place, held), async move {
+                    upgrade.speak(stream, answer, early, stop).await;
+                }));
             }
-        });
+            None => {
+                let stream = Patient::new(stream, WRITE_PATIENCE);
+                let writing = takeovers::write(stream, answer);
+                tokio::spawn(until_told(leave, (place, held), writing));
+            }
+        }
         return;
     }
     Pin::new(&mut serving).graceful_shutdown();

@@ -8,7 +8,9 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use void_access::credentials::CredentialError;
-use void_api::errors::{ErrorBody, ErrorResponse};
+use void_api::cards::{MergeConflictResponse, MovedBaseResponse};
+use void_api::entity_responses::EntityResponse;
+use void_api::errors::{ErrorBody, ErrorResponse, ErrorRow};
 use void_api::proposals::RowResponse;
 use void_control::{StoreError, TooManyRows};
 use void_domain::failures::FailureCode;
@@ -23,7 +25,10 @@ struct Told {
     code: FailureCode,
     message: String,
     hint: Option<String>,
-    row: Option<RowResponse>,
+    row: Option<ErrorRow>,
+    moved: Option<Box<MovedBaseResponse>>,
+    conflicts: Vec<MergeConflictResponse>,
+    conflicts_left_out: Option<u64>,
     fields: Option<BTreeMap<String, String>>,
     retry_after: Option<Duration>,
 }
@@ -42,6 +47,9 @@ impl ApiError {
             message: message.into(),
             hint: None,
             row: None,
+            moved: None,
+            conflicts: Vec::new(),
+            conflicts_left_out: None,
             fields: None,
             retry_after: None,
         }))
@@ -53,8 +61,42 @@ impl ApiError {
     }
 
     pub(crate) fn row(mut self, row: RowResponse) -> Self {
-        self.0.row = Some(row);
+        self.0.row = Some(ErrorRow::Proposal(Box::new(row)));
         self
+    }
+
+    /// What is there now instead of what was looked at.
+    pub(crate) fn entity(mut self, there: EntityResponse) -> Self {
+        self.0.row = Some(ErrorRow::Entity(there));
+        self
+    }
+
+    /// What is there now instead of what a draft was made of.
+    pub(crate) fn moved(mut self, moved: Option<MovedBaseResponse>) -> Self {
+        self.0.moved = moved.map(Box::new);
+        self
+    }
+
+    /// Where both change the same, and how many such places are not among these.
+    pub(crate) fn conflicts(mut self, all: Vec<MergeConflictResponse>, left_out: usize) -> Self {
+        self.0.conflicts = all;
+        self.0.conflicts_left_out = Some(left_out as u64).filter(|count| *count > 0);
+        self
+    }
+
+    /// As it is told among other results.
+    pub(crate) fn into_body(self) -> ErrorBody {
+        let Self(told) = self;
+        ErrorBody {
+            code: told.code.as_str().into(),
+            fields: told.fields,
+            hint: told.hint,
+            message: told.message,
+            row: told.row,
+            moved: told.moved,
+            conflicts: told.conflicts,
+            conflicts_left_out: told.conflicts_left_out,
+        }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -149,6 +191,14 @@ impl ApiError {
 
     pub(crate) fn invalid_field(name: &str, problem: impl Into<String>) -> Self {
         Self::invalid([(name.to_owned(), problem.into())])
+    }
+
+    /// What is wrong with a field, as a sentence of its own: programs are told which field, people only what.
+    pub(crate) fn invalid_saying(name: &str, sentence: impl Into<String>) -> Self {
+        let sentence = sentence.into();
+        let mut error = Self::invalid_field(name, sentence.clone());
+        error.0.message = sentence;
+        error
     }
 
     pub(crate) fn not_json() -> Self {
@@ -260,19 +310,12 @@ impl From<StoreError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Self(told) = self;
-        let status = status_of(told.code);
+        let (status, retry_after) = (self.status(), self.0.retry_after);
         let body = ErrorResponse {
-            error: ErrorBody {
-                code: told.code.as_str().into(),
-                fields: told.fields,
-                hint: told.hint,
-                message: told.message,
-                row: told.row.map(Box::new),
-            },
+            error: self.into_body(),
         };
         let mut response = (status, Json(body)).into_response();
-        if let Some(wait) = told.retry_after {
+        if let Some(wait) = retry_after {
             let headers = response.headers_mut();
             let seconds = wait.as_secs().saturating_add(1);
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

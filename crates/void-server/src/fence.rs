@@ -16,7 +16,7 @@ use void_domain::text;
 
 use crate::connections::Peer;
 use crate::errors::ApiError;
-use crate::links;
+use crate::{links, uploads};
 
 pub(crate) struct Fence {
     /// Names and addresses by which the owner reaches Void, at any port.
@@ -300,6 +300,7 @@ fn check_content_type(request: &Request) -> Result<(), ApiError> {
         || is_json(headers)
         || headers.contains_key(header::AUTHORIZATION) && request.body().is_end_stream()
         || links::takes_forms(request.method(), request.uri().path())
+        || uploads::is_file(headers) && uploads::takes_files(request.method(), request.uri().path())
     {
         Ok(())
     } else {

@@ -33,6 +33,7 @@ mod seen_sessions;
 mod streams;
 mod table;
 mod takeovers;
+mod uploads;
 mod wire;
 
 pub use addresses::{page_url, page_urls_elsewhere};

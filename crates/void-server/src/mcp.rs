@@ -1,29 +1,32 @@
 //! MCP: the tool registry for clients outside. The protocol is the official SDK's; what a tool is and
 //! who may use it is decided where it always is.
 //!
-//! Outside a turn nobody knows what a client does with what it has read, so content that a stranger
-//! could have written is not handed out there. Nothing here approves anything.
+//! Outside a turn nobody knows what a client does with what it has read, so what a stranger could have written marks
+//! its token before it is handed out. Nothing here approves anything.
 
-mod calls;
+pub(crate) mod calls;
 mod listings;
 pub(crate) mod messages;
 pub(crate) mod progress;
+mod prompts;
+mod resources;
 pub(crate) mod streams;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ConstString as _, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    SetLevelRequestMethod,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ConstString as _, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    Reference, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
-use void_agent::tools::{Notes, Outcome, Registry, Tool, ToolError};
+use void_agent::tools::{Notes, Outcome, Registry, Scope, Tool, ToolError};
 use void_agent::turns::Pass;
 use void_control::callers::new_request_id;
 use void_control::events::Newest;
@@ -197,6 +200,31 @@ impl Toolbox {
         }
     }
 
+    /// Uses a tool that no registry has to offer, for a resource. A turn has none.
+    async fn use_tool(
+        &self,
+        tool: &Tool,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        match &self.holder {
+            ToolHolder::Turn(_) => Err(ToolError::new(
+                FailureCode::NotFound,
+                "a turn has its tools and no resources",
+            )),
+            ToolHolder::Agent { control, ctx, .. } => {
+                lanes::run_in(self.lane.clone(), outside(control, ctx, tool, arguments)).await
+            }
+        }
+    }
+
+    /// `None`: it works in a turn.
+    const fn client(&self) -> Option<&Ctx> {
+        match &self.holder {
+            ToolHolder::Agent { ctx, .. } => Some(ctx),
+            ToolHolder::Turn(_) => None,
+        }
+    }
+
     /// `None`: there is no such tool here. One that the caller may not use refuses by its own rule, with
     /// the reason; in a turn even a wrong name counts.
     async fn call(
@@ -218,12 +246,7 @@ impl Toolbox {
                 control,
                 ctx,
                 registry,
-            } => {
-                let tool = registry.get(name)?;
-                let (taint, notes) = (Taint::clean(), Notes::default());
-                let outcome = tool.call(control, ctx, &taint, &notes, arguments).await;
-                outcome.and_then(without_foreign)
-            }
+            } => outside(control, ctx, registry.get(name)?, arguments).await,
         };
         Some(match outcome {
             Ok(outcome) if outcome.is_denied => Err(denied(&outcome.value)),
@@ -231,11 +254,18 @@ impl Toolbox {
             Err(error) => Err(told(&error)),
         })
     }
+}
 
-    /// Whether what a machine wrote is kept from this caller.
-    const fn withholds(&self) -> bool {
-        matches!(self.holder, ToolHolder::Agent { .. })
-    }
+/// Marks the token by what it is told, which the tool sees to.
+async fn outside(
+    control: &Control,
+    ctx: &Ctx,
+    tool: &Tool,
+    arguments: Map<String, Value>,
+) -> Result<Outcome, ToolError> {
+    let (taint, notes, scope) = (Taint::clean(), Notes::default(), Scope::outside());
+    tool.call(control, ctx, &taint, &scope, &notes, arguments)
+        .await
 }
 
 /// A request that was turned down, as any other failure: a stable word first.
@@ -266,20 +296,6 @@ fn told(error: &ToolError) -> String {
     format!("{}: {}", error.code, error.message)
 }
 
-fn without_foreign(outcome: Outcome) -> Result<Outcome, ToolError> {
-    match &outcome.foreign {
-        None => Ok(outcome),
-        Some(source) => Err(ToolError::new(
-            FailureCode::ForeignWithheld,
-            format!(
-                "the {source} is not handed out here: a machine wrote it, and what it makes its reader do \
-                 could not be told apart from your own wishes. The owner sees it in Void; ask again \
-                 without it"
-            ),
-        )),
-    }
-}
-
 impl ServerHandler for Toolbox {
     fn get_info(&self) -> ServerConfig {
         let server = Implementation::new("void", env!("CARGO_PKG_VERSION")).with_title("Void");
@@ -287,6 +303,7 @@ impl ServerHandler for Toolbox {
             .enable_tools()
             .enable_prompts()
             .enable_resources()
+            .enable_completions()
             .build();
         ServerConfig::new(offered)
             .with_server_info(server)
@@ -307,9 +324,7 @@ impl ServerHandler for Toolbox {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let withheld = self.withholds();
-        let listed = self.tools().into_iter();
-        let listed = listed.filter_map(|tool| listings::of(tool, withheld));
+        let listed = self.tools().into_iter().filter_map(listings::of);
         Ok(ListToolsResult::with_all_items(listed.collect()))
     }
 
@@ -321,20 +336,83 @@ impl ServerHandler for Toolbox {
         let arguments = request.arguments.unwrap_or_default();
         let result = match self.call(&request.name, arguments).await {
             None => return Err(unknown_tool(&request.name)),
-            Some(Ok(outcome)) => CallToolResult::structured(outcome.value),
+            Some(Ok(outcome)) => CallToolResult::structured(outcome.value.into_value()),
             Some(Err(told)) => CallToolResult::error(vec![ContentBlock::text(told)]),
         };
         Ok(result.into())
     }
 
-    // Prompts and resources: there are none yet, and the SDK's answer is an empty list.
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.client().map(resources::lists);
+        Ok(ListResourcesResult::with_all_items(
+            listed.unwrap_or_default(),
+        ))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let listed = self.client().map(resources::templates);
+        let listed = listed.unwrap_or_default();
+        Ok(ListResourceTemplatesResult::with_all_items(listed))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = resources::read(self, &request.uri).await;
+        read.map(Into::into)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = self.client().map(prompts::listed);
+        Ok(ListPromptsResult::with_all_items(
+            listed.unwrap_or_default(),
+        ))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let got = prompts::get(self, &request.name, arguments).await;
+        got.map(Into::into)
+    }
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
+        request: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(unknown_method(CompleteRequestMethod::VALUE))
+        let (argument, begins) = (&request.argument.name, &request.argument.value);
+        let found = match &request.r#ref {
+            Reference::Prompt(prompt) => prompts::completed(self, &prompt.name, argument, begins),
+            Reference::Resource(template) => resources::is_template(&template.uri)
+                .then(|| resources::completed(self, &template.uri, begins)),
+            _ => None,
+        };
+        let found = found.ok_or_else(|| {
+            ErrorData::invalid_params("there is no such argument to complete", None)
+        })?;
+        let (total, more) = (found.len(), found.len() > CompletionInfo::MAX_VALUES);
+        let shown = found.into_iter().take(CompletionInfo::MAX_VALUES).collect();
+        let info = CompletionInfo::with_pagination(shown, u32::try_from(total).ok(), more);
+        info.map(CompleteResult::new)
+            .map_err(|error| ErrorData::internal_error(error, None))
     }
 
     #[expect(

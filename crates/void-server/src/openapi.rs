@@ -11,9 +11,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::parameters;
 use crate::routes::ROUTES;
 use crate::table::{Access, Content, Route};
+use crate::{parameters, uploads};
 
 /// Made once: anybody may ask for it.
 pub(crate) fn shared() -> &'static Value {
@@ -100,6 +100,7 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
             };
             json!({ media: content })
         }
+        Content::File => file(),
     };
     let mut operation = json!({
         "operationId": route.operation,
@@ -114,11 +115,24 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
             let body = json!({"content": {"application/json": {"schema": schema}}});
             members.insert("requestBody".to_owned(), body);
         }
+        if takes_file(route) {
+            let body = json!({"content": file(), "required": true});
+            members.insert("requestBody".to_owned(), body);
+        }
         if route.access != Access::Public {
             members.insert("security".to_owned(), security(route));
         }
     }
     operation
+}
+
+fn file() -> Value {
+    json!({ uploads::MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}} })
+}
+
+fn takes_file(route: &Route) -> bool {
+    let method = route.method.parse();
+    method.is_ok_and(|method| uploads::takes_files(&method, route.path))
 }
 
 fn security(route: &Route) -> Value {
@@ -138,10 +152,11 @@ const fn who(access: Access) -> &'static str {
         Access::Public => "Anybody.",
         Access::Local => "Programs on this machine, and whoever may read.",
         Access::Read => "The owner, viewers, and agents with read, act or suggest.",
+        Access::Knowledge => "The owner, and agents with read or suggest.",
         Access::Act => "The owner and agents with act.",
         Access::Suggest => "The owner and agents with suggest.",
         Access::Withdraw => {
-            "The owner and agents with act or suggest; each takes back its own, a wish for an action with act alone."
+            "The owner and agents with act or suggest; each takes back its own, a request for an action with act alone."
         }
         Access::Audit => "The owner, and agents with audit.read, who see no words and no output.",
         Access::Owner => "The owner.",
@@ -151,6 +166,7 @@ const fn who(access: Access) -> &'static str {
         }
         Access::Node => "Nodes that have joined.",
         Access::Turn => "Programs that work in a turn, with its pass.",
+        Access::Process => "The owner, and the process of an agent about itself.",
     }
 }
 
@@ -179,8 +195,18 @@ fn error_schema() -> Value {
                 "code": {"type": "string"},
                 "message": {"type": "string"},
                 "hint": {"type": "string"},
-                "row": {"$ref": "#/components/schemas/Row"},
+                "row": {"anyOf": [
+                    {"$ref": "#/components/schemas/Row"},
+                    {"$ref": "#/components/schemas/Space"},
+                    {"$ref": "#/components/schemas/Project"},
+                    {"$ref": "#/components/schemas/Page"},
+                    {"$ref": "#/components/schemas/Task"},
+                    {"$ref": "#/components/schemas/Ref"},
+                ]},
                 "fields": {"type": "object", "additionalProperties": {"type": "string"}},
+                "moved": {"$ref": "#/components/schemas/MovedBase"},
+                "conflicts": {"type": "array", "items": {"$ref": "#/components/schemas/MergeConflict"}},
+                "conflicts_left_out": {"type": "integer", "minimum": 0},
             },
         }},
     })

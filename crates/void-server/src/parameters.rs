@@ -4,12 +4,17 @@
 use serde_json::{Value, json};
 use void_agent::tools::REGISTRIES;
 use void_api::bounds::{HOST, NUMBER_MAX, PLAIN, SLUG, UUID};
-use void_domain::limits::PAGE_ROWS_MAX;
+use void_api::conversations::ABOUT_KINDS;
+use void_domain::knowledge::{SearchKind, TaskState};
+use void_domain::limits::{PAGE_ROWS_MAX, REF_URL_BYTES_MAX, SEARCH_RESULTS_MAX};
 use void_domain::proposals::Status;
 
 /// How long a caller may ask to wait.
 pub(crate) const WAIT_SECONDS_MAX: u64 = 300;
+/// One to eight words of up to 200 characters in all.
+const WORDS: &str = r"^(?=[^\u0000]{1,200}$)\s*\S+(\s+\S+){0,7}\s*$";
 const TEXT_CHARS_MAX: usize = 200;
+const LONG_TEXT_CHARS_MAX: usize = REF_URL_BYTES_MAX;
 
 pub(crate) enum Shape {
     Whole {
@@ -18,6 +23,8 @@ pub(crate) enum Shape {
     },
     OneOf(Vec<&'static str>),
     Text,
+    /// A path or an address; the type that it becomes has its own bound.
+    LongText,
     /// Judged where it is used; what does not fit names nothing.
     Like(&'static str),
 }
@@ -25,6 +32,10 @@ pub(crate) enum Shape {
 /// The shape of a query parameter; `None` if nothing is known of one of that name.
 pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
     Some(match (name, operation) {
+        ("limit", "search") => Shape::Whole {
+            min: 1,
+            max: u64::from(SEARCH_RESULTS_MAX),
+        },
         ("limit", _) => Shape::Whole {
             min: 1,
             max: u64::from(PAGE_ROWS_MAX),
@@ -39,10 +50,32 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
             max: NUMBER_MAX,
         },
         ("cursor", "listAudit" | "listMessages") => Shape::Like("^[0-9]{1,15}$"),
+        ("cursor", "search") => Shape::Text,
+        // The last name of the page before.
+        ("cursor", "getRights") => Shape::Like(SLUG),
+        // As long as the search itself says.
+        ("q", "search") => Shape::Like(PLAIN),
+        ("kind", "search") => Shape::OneOf(SearchKind::ALL.map(SearchKind::as_str).to_vec()),
+        ("cursor", _) if operation.ends_with("Revisions") => Shape::Like("^[0-9]{1,15}$"),
+        ("cursor", "listSpaces" | "listProjects" | "listPages" | "listTasks" | "listRefs") => {
+            Shape::Text
+        }
+        ("base_revision" | "from" | "to", _) => Shape::Whole {
+            min: 1,
+            max: NUMBER_MAX,
+        },
+        ("state", _) => Shape::OneOf(TaskState::ALL.map(TaskState::as_str).to_vec()),
+        ("order", _) => Shape::OneOf(vec!["changed", "due"]),
+        ("deleted", _) => Shape::OneOf(vec!["true", "false"]),
+        ("project" | "space", _) => Shape::Like(UUID),
+        ("kind", "listAttachedConversations") => Shape::OneOf(ABOUT_KINDS.to_vec()),
+        ("id" | "agent", _) => Shape::Like(SLUG),
         ("cursor" | "messageId", _) => Shape::Like(UUID),
         ("status", "listProposals") => Shape::OneOf(Status::ALL.map(Status::as_str).to_vec()),
-        ("blocks", _) => Shape::OneOf(vec!["true", "false"]),
+        ("q", "listAttachedConversations" | "listConversations") => Shape::Like(WORDS),
+        ("blocks" | "untrusted" | "inline" | "dry_run", _) => Shape::OneOf(vec!["true", "false"]),
         ("registry", _) => Shape::OneOf(REGISTRIES.iter().map(|one| one.name).collect()),
+        ("name" | "path" | "title" | "url", _) => Shape::LongText,
         ("subject" | "actor" | "verb" | "beta", _) => Shape::Text,
         _ => return None,
     })
@@ -50,12 +83,13 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
 
 pub(crate) fn in_path(path: &str, name: &str) -> Shape {
     match name {
-        "seq" => Shape::Whole {
+        "seq" | "number" => Shape::Whole {
             min: 1,
             max: NUMBER_MAX,
         },
         "slug" => Shape::Like(SLUG),
         "name" if path.starts_with("/api/nodes/") => Shape::Like(HOST),
+        "name" if path.starts_with("/api/agents/") => Shape::Like(SLUG),
         "id" if path.starts_with("/api/actions/") || path.starts_with("/api/services/") => {
             Shape::Like(SLUG)
         }
@@ -72,9 +106,8 @@ impl Shape {
         match self {
             Self::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
             Self::OneOf(words) => json!({"type": "string", "enum": words}),
-            Self::Text => {
-                json!({"type": "string", "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN})
-            }
+            Self::Text => text_schema(TEXT_CHARS_MAX),
+            Self::LongText => text_schema(LONG_TEXT_CHARS_MAX),
             Self::Like(pattern) => json!({"type": "string", "pattern": pattern}),
         }
     }
@@ -91,11 +124,20 @@ impl Shape {
             Self::OneOf(words) => {
                 (!words.contains(&value)).then(|| format!("must be one of {}", words.join(", ")))
             }
-            Self::Text => (value.chars().count() > TEXT_CHARS_MAX)
-                .then(|| format!("must be at most {TEXT_CHARS_MAX} characters")),
+            Self::Text => text_complaint(value, TEXT_CHARS_MAX),
+            Self::LongText => text_complaint(value, LONG_TEXT_CHARS_MAX),
             Self::Like(_) => None,
         }
     }
+}
+
+fn text_schema(chars_max: usize) -> Value {
+    json!({"type": "string", "maxLength": chars_max, "pattern": PLAIN})
+}
+
+fn text_complaint(value: &str, chars_max: usize) -> Option<String> {
+    let is_longer = value.chars().count() > chars_max;
+    is_longer.then(|| format!("must be at most {chars_max} characters"))
 }
 
 #[cfg(test)]

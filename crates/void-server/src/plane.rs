@@ -4,6 +4,7 @@
 
 use void_access::OwnerAccess;
 use void_bridge::{Bridge, BridgeConfig};
+use void_control::embeddings::EmbeddingsConfig;
 use void_control::instances::StartError;
 use void_control::{Beside, Control, ControlConfig};
 use void_notify::Notifications;
@@ -15,6 +16,8 @@ pub struct PlaneConfig {
     pub bridge: Option<BridgeConfig>,
     /// By which ways the owner is told.
     pub notifiers: Notifiers,
+    /// Where vectors for the search come from.
+    pub embeddings: EmbeddingsConfig,
 }
 
 /// Cheap to clone; all clones are the same.
@@ -31,6 +34,7 @@ impl Plane {
         let beside = Beside {
             bridge: config.bridge.is_some(),
             outbox: config.notifiers.outbox(),
+            embeddings: config.embeddings,
         };
         let control = Control::start(config.control, beside).await?;
         let bridge = config.bridge.map(|bridge| Bridge::start(&control, bridge));

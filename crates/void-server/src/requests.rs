@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
+use void_api::entities::TEXT_REQUEST_BYTES_MAX;
 use void_control::Ctx;
 use void_domain::failures::FailureCode;
 use void_domain::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, REQUEST_BODY_BYTES_MAX};
@@ -21,6 +22,9 @@ use crate::{json, metered, parameters};
 
 /// A body that trickles in slower than this is not waited for.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The same of what the owner alone may send, and what may be so large that a slow line takes its time.
+const LARGE_BODY_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What a complaint quotes of a request at most.
 const QUOTED_BYTES_MAX: usize = 200;
@@ -37,7 +41,11 @@ where
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let json = is_json(request.headers());
-        let collected = collect(request.into_body(), MAX).await?;
+        let patience = match MAX > TEXT_REQUEST_BYTES_MAX {
+            true => LARGE_BODY_TIMEOUT,
+            false => BODY_TIMEOUT,
+        };
+        let collected = collect_within(request.into_body(), MAX, patience).await?;
         if collected.is_empty() {
             return Ok(Self(T::default()));
         }
@@ -66,6 +74,15 @@ fn complaint(reason: &str) -> String {
 
 /// All bytes of a body that may have `max` of them and has to arrive in time.
 pub(crate) async fn collect(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
+    collect_within(body, max, BODY_TIMEOUT).await
+}
+
+/// The same for what may take longer.
+pub(crate) async fn collect_within(
+    body: axum::body::Body,
+    max: usize,
+    patience: Duration,
+) -> Result<Bytes, ApiError> {
     let too_large = || {
         let message = format!("a body is at most {max} bytes");
         ApiError::new(FailureCode::TooLarge, message)
@@ -75,7 +92,7 @@ pub(crate) async fn collect(body: axum::body::Body, max: usize) -> Result<Bytes,
         return Err(too_large());
     }
     let body = Limited::new(body, max);
-    match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
+    match tokio::time::timeout(patience, body.collect()).await {
         Err(_) => Err(ApiError::new(
             FailureCode::TooSlow,
             "the body did not arrive in time",
@@ -202,7 +219,8 @@ pub(crate) fn parse_cursor<T: std::str::FromStr>(
             Err(_) => Err(ApiError::invalid_field(
                 "cursor",
                 "is not one that a list answered with",
-            )),
+            )
+            .hint("leave it out for the first page; each page names the next one")),
         },
     }
 }

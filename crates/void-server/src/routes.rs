@@ -3,7 +3,9 @@
 //! reachable.
 
 mod actions;
+mod agent_processes;
 mod agents;
+mod attachments;
 mod audit;
 mod backups;
 mod bridge;
@@ -11,12 +13,16 @@ mod cards;
 mod changes;
 mod conversations;
 mod doctor;
+mod draft_decisions;
+mod drafts;
+mod entities;
 mod events;
 mod freeze;
 mod gateway;
 mod health;
 mod home;
 mod hosts;
+mod imports;
 mod inbox;
 mod lab;
 mod login;
@@ -25,16 +31,27 @@ mod mutes;
 mod node;
 mod nodes;
 mod notifications;
+mod pages;
 mod passkeys;
 mod password;
+mod previews;
+mod projects;
 mod proposals;
 mod quarantine;
+mod refs;
+mod revisions;
+mod runbooks;
+mod search;
 mod services;
 mod session;
 mod sessions;
 mod setup_links;
+mod spaces;
 mod status;
+mod tasks;
 mod tokens;
+mod tree;
+mod vault_files;
 
 use crate::table::{concat, count};
 
@@ -49,6 +66,8 @@ const TABLES: &[&[Route]] = &[
     proposals::ROUTES,
     cards::ROUTES,
     changes::ROUTES,
+    drafts::ROUTES,
+    draft_decisions::ROUTES,
     inbox::ROUTES,
     home::ROUTES,
     doctor::ROUTES,
@@ -66,10 +85,25 @@ const TABLES: &[&[Route]] = &[
     nodes::ROUTES,
     quarantine::ROUTES,
     node::ROUTES,
+    search::ROUTES,
     services::ROUTES,
     lab::ROUTES,
     agents::ROUTES,
+    tree::ROUTES,
+    agent_processes::ROUTES,
     conversations::ROUTES,
+    spaces::ROUTES,
+    projects::ROUTES,
+    pages::ROUTES,
+    tasks::ROUTES,
+    refs::ROUTES,
+    entities::ROUTES,
+    revisions::ROUTES,
+    previews::ROUTES,
+    vault_files::ROUTES,
+    attachments::ROUTES,
+    imports::ROUTES,
+    runbooks::ROUTES,
     mutes::ROUTES,
     notifications::ROUTES,
     backups::ROUTES,

@@ -15,6 +15,8 @@ pub enum Access {
     Local,
     /// The owner, viewers, and agents with `read`, `act` or `suggest`; each sees what it may.
     Read,
+    /// The owner, and agents with `read` or `suggest`: what the owner wrote down is for nobody else.
+    Knowledge,
     /// The owner and agents with `act`.
     Act,
     /// The owner and agents with `suggest`.
@@ -33,6 +35,8 @@ pub enum Access {
     Turn,
     /// Nodes that have joined.
     Node,
+    /// The owner, and an agent's process about itself.
+    Process,
 }
 
 #[derive(Clone, Copy)]
@@ -61,6 +65,8 @@ pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 pub enum Content {
     Json(SchemaOf),
     Text(&'static str),
+    /// A file as it was stored; what it is called says the answer.
+    File,
 }
 
 /// The rule of everything that is not part of the API.

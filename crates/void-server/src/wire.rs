@@ -1,15 +1,21 @@
 //! Proposals as they cross the wire. CONTRACTS names every member of a row.
 
+mod listed;
+
 use serde_json::Value;
 use void_api::Word;
 use void_api::proposals::{
-    ChangeResponse, RequestedBy, RowError, RowResponse, TransitionResponse, WordsResponse,
+    ChangeResponse, ChangedEntityResponse, DraftTurnResponse, RequestedBy, RowError, RowResponse,
+    TransitionResponse, WordsResponse,
 };
 use void_control::proposals::Listed;
 use void_domain::changes::Change;
 use void_domain::failures::FailureCode;
 use void_domain::hosts::mending_command;
 use void_domain::proposals::{Failure, Sight, State, Transition, Verification, Words};
+
+pub(crate) use self::listed::listed_response;
+use self::listed::without_words;
 
 fn words_response(words: &Words) -> WordsResponse {
     WordsResponse {
@@ -28,6 +34,11 @@ fn change_response(change: &Change) -> ChangeResponse {
         base_revision: change.base.clone(),
         diff: change.patch.clone(),
         summary: change.summary.clone(),
+        about: change.about.as_ref().map(|about| ChangedEntityResponse {
+            title: about.title.clone(),
+            space_id: about.space_id.map(|id| id.to_string()),
+            space: about.space.clone(),
+        }),
     }
 }
 
@@ -38,7 +49,7 @@ pub(crate) fn row_response(listed: &Listed, sight: Sight) -> RowResponse {
     let (resolved_by, resolved_at) = proposal.resolution();
     let requester_id = proposal.requested_by.id.map(|id| id.to_string());
     let (result, error, verification) = outcome(&proposal.state, sight);
-    RowResponse {
+    let row = RowResponse {
         id: proposal.id.to_string(),
         code: proposal.code.to_string(),
         subject: subject.word().into(),
@@ -73,6 +84,16 @@ pub(crate) fn row_response(listed: &Listed, sight: Sight) -> RowResponse {
         expires_at: proposal.expires_at.to_string(),
         resolved_at: resolved_at.map(|at| at.to_string()),
         transitions: listed.history.iter().map(transition_response).collect(),
+        turn: listed.draft.turn.map(|turn| DraftTurnResponse {
+            conversation_id: turn.conversation_id.to_string(),
+            message_id: turn.message_id.to_string(),
+        }),
+        again_of: listed.draft.again_of.map(|id| id.to_string()),
+        left_out: None,
+    };
+    match sight.has_words(&proposal.taint) {
+        true => row,
+        false => without_words(row),
     }
 }
 

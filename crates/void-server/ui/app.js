@@ -1,8 +1,11 @@
 // @ts-check
 // The page begins here: who is it, then the frame, then the page that the address names.
-// What pages share that are loaded when first wanted comes with it: `entryWords`, `copyText`, `factList`, `costWords`.
+// What pages share that are loaded when first wanted comes with it: `entryWords`, `copyText`, `factList`, `costWords`,
+// `blockNode`, `copyFromChat`, `spansNode`, `tellSubject`.
 
 import { entryWords } from "./audit/words.js";
+import { copyFromChat } from "./chat/copying.js";
+import { blockNode } from "./chat/markdown.js";
 import { get, ApiError, whenSignedOut } from "./lib/api.js";
 import { home } from "./lib/data.js";
 import { el, mount } from "./lib/dom.js";
@@ -13,16 +16,21 @@ import { homePage } from "./pages/home.js";
 import { inboxPage } from "./pages/inbox.js";
 import { morePage } from "./pages/more.js";
 import { copyText } from "./parts/copying.js";
-import { cannotTell, empty, loading } from "./parts/empties.js";
+import { cannotTell, empty, loading, unknownPage } from "./parts/empties.js";
 import { factList } from "./parts/facts.js";
+import { hitWords } from "./parts/hits.js";
 import { costWords } from "./parts/money.js";
+import { sheet } from "./parts/sheets.js";
+import { spansNode } from "./parts/spans.js";
+import { toast } from "./parts/toasts.js";
 import { chatRail } from "./shell/chat-rail.js";
 import { frame } from "./shell/frame.js";
 import { setPageKeys, startKeys } from "./shell/keys.js";
 import { openPalette } from "./shell/palette.js";
 import { enterPlace, leavePlace } from "./shell/places.js";
-import { closeOverlays, currentRoute, goTo } from "./shell/router.js";
+import { closeOverlays, currentRoute } from "./shell/router.js";
 import { followOtherTabs } from "./shell/settings.js";
+import { tellSubject } from "./shell/subjects.js";
 
 /**
  * `go` takes another address of the same page without being built anew, if it can: what is loaded, chosen
@@ -42,12 +50,15 @@ const PAGES = {
   more: async () => morePage,
   lab: async () => (await import("./pages/lab.js")).labPage,
   chat: async () => (await import("./pages/chat.js")).chatPage,
+  knowledge: async () => (await import("./pages/knowledge.js")).knowledgePage,
   audit: async () => (await import("./pages/audit.js")).auditPage,
   settings: async () => (await import("./pages/settings.js")).settingsPage,
 };
 
-/** None of an address that names no page. @param {string} page */
-const loaderOf = (page) => (Object.hasOwn(PAGES, page) ? PAGES[page] : undefined);
+/** @param {string} page */
+const isPage = (page) => Object.hasOwn(PAGES, page);
+/** @param {string} page @returns {() => Promise<Page>} */
+const loaderOf = (page) => (isPage(page) && PAGES[page]) || (async () => unknownPage);
 
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** @type {ReturnType<typeof frame> | null} */
@@ -56,6 +67,8 @@ let shell = null;
 let rail = null;
 /** @type {Shown | null} */
 let shown = null;
+/** Longer than this the chat beside the page does not wait. */
+const IDLE_MS_MAX = 2000;
 /** Counts openings, so that a slow page does not replace a later one. */
 let opening = 0;
 
@@ -67,7 +80,7 @@ async function begin() {
   /** @type {unknown} */
   let problem = null;
   // The page's own script comes meanwhile; if it does not, opening the page says so.
-  void loaderOf(currentRoute().page)?.().catch(() => {});
+  void loaderOf(currentRoute().page)().catch(() => {});
   try {
     home.fill(await get("/api/home"));
   } catch (error) {
@@ -85,16 +98,45 @@ async function begin() {
         cannotTell(problem, () => void begin()),
       ),
     );
-  shell = frame();
+  shell = frame(() => void openChat());
   mount(app, shell.node);
   startLive(home.value?.event ?? "");
-  rail = chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
-  await open();
+  const opened = open();
+  rail = chatRail(shell.aside, async () => {
+    // What was asked for comes first.
+    await opened;
+    await idle();
+    return (await import("./pages/chat.js")).chatPanel;
+  });
+  await opened;
 }
+
+/** The chat over the page: on a tablet from the side. */
+async function openChat() {
+  try {
+    const { chatPanel } = await import("./pages/chat.js");
+    const panel = chatPanel();
+    const dialog = sheet(t("nav.chat"), panel.node);
+    dialog.classList.add("chat-sheet");
+    dialog.addEventListener("close", () => panel.stop());
+    panel.focus();
+  } catch (error) {
+    sheet(t("nav.chat"), unloaded(error));
+  }
+}
+
+/** Until the browser has drawn what it has, and nothing else wants it. @returns {Promise<void>} */
+const idle = () =>
+  new Promise((resolve) => {
+    if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: IDLE_MS_MAX });
+    else setTimeout(resolve);
+  });
 
 async function signIn() {
   leave();
-  localStorage.removeItem("signed-in");
+  // A link that was used says nothing of the session, which may well be open: in this tab and in others.
+  const isLink = currentRoute().page === "setup";
+  if (!isLink) localStorage.removeItem("signed-in");
   const mine = opening;
   mount(app, loading());
   const ways = get("/api/login");
@@ -105,10 +147,16 @@ async function signIn() {
     if (mine !== opening) return;
     // A link opens the session before anything is chosen: from then on every address leads to its page.
     const opened = () => localStorage.setItem("signed-in", "yes");
-    const page = loginPage(currentRoute(), ways, opened, () => {
+    const done = async () => {
       opened();
       if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
-      void begin();
+      await begin();
+    };
+    const page = loginPage(currentRoute(), ways, {
+      opened,
+      closed: () => localStorage.removeItem("signed-in"),
+      already: () => void done().then(() => toast(t("setup_link.already"))),
+      done: () => void done(),
     });
     mount(app, page.node);
     document.title = `${page.title} · Void`;
@@ -147,7 +195,6 @@ async function open() {
   // A set-up link that was pasted into an open page is spent, not kept in the history.
   if (route.page === "setup") return void signIn();
   const load = loaderOf(route.page);
-  if (!load) return goTo("#/home");
   opening += 1;
   const mine = opening;
   const { main, show } = shell;
@@ -158,7 +205,7 @@ async function open() {
   }
   if (!shown) {
     // The bars are as they will be before the first page has come.
-    show(route.page, t(`nav.${route.page}`));
+    show(route.page, t(isPage(route.page) ? `nav.${route.page}` : "page.unknown_title"));
     main.dataset.page = route.page;
     mount(main, loading());
   }

@@ -3,10 +3,11 @@
 
 use void_domain::agents::{AGENTS_MAX, Agent, AgentName, AgentState};
 use void_domain::capabilities::Capabilities;
-use void_domain::ids::AgentId;
+use void_domain::ids::{AgentId, RequesterId};
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::proposals::not_offered;
 use crate::tx::Tx;
 use crate::values::{Row, values};
 
@@ -57,6 +58,25 @@ pub async fn withdraw(tx: &mut Tx, id: AgentId, at: Timestamp) -> Result<bool, S
     let sql = "UPDATE agents SET withdrawn_at = $2 WHERE id = $1 AND withdrawn_at IS NULL AND NOT EXISTS \
         (SELECT 1 FROM tokens WHERE tokens.agent_id = agents.id AND tokens.revoked_at IS NULL)";
     Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
+}
+
+/// Whether whoever asked is an agent that was withdrawn.
+pub async fn is_withdrawn(tx: &mut Tx, id: RequesterId) -> Result<bool, StoreError> {
+    let sql = "SELECT COUNT(*) AS total FROM agents WHERE id = $1 AND withdrawn_at IS NOT NULL";
+    Ok(tx.count("agents", sql, values![id.to_string()]).await? > 0)
+}
+
+/// Withdrawn agents that have something waiting all the same, see [`crate::proposals::list_waiting_of`].
+pub async fn list_withdrawn_waiting(tx: &mut Tx) -> Result<Vec<AgentId>, StoreError> {
+    let sql = concat!(
+        "SELECT id FROM agents WHERE withdrawn_at IS NOT NULL AND (EXISTS (SELECT 1 FROM proposals \
+         WHERE requester_kind = 'agent' AND requester_id = agents.id AND status = 'pending') \
+         OR id IN (SELECT requester_id FROM proposals WHERE status = 'approved' AND requester_kind = 'agent' AND ",
+        not_offered!(),
+        ")) ORDER BY id LIMIT $1"
+    );
+    let values = values![i64::from(AGENTS_MAX)];
+    tx.read("agents", sql, values, |row| row.parse("id")).await
 }
 
 /// `false`: it is not withdrawn.

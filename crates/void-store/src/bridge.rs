@@ -1,7 +1,7 @@
 //! The table `bridge_files`: what the file bridge has to know beside the proposals. A proposal without a
 //! row here has a file that is called by its own id, that nobody was offered and nobody moved wrongly.
 
-use void_domain::bridge::{Details, InstanceId, NOTES_MAX, Note};
+use void_domain::bridge::{DroppedDetails, InstanceId, NOTES_MAX, Note};
 use void_domain::ids::ProposalId;
 use void_domain::time::Timestamp;
 
@@ -14,7 +14,7 @@ pub struct BridgeFile {
     pub instance: InstanceId,
     pub proposal_id: ProposalId,
     /// The words of the dropped file that the proposal came from.
-    pub details: Option<Details>,
+    pub details: Option<DroppedDetails>,
     /// Since when its file may be taken from `approved/`.
     pub offered_at: Option<Timestamp>,
     pub notes: Vec<Note>,
@@ -37,7 +37,7 @@ pub async fn insert(
     tx: &mut Tx,
     instance: &InstanceId,
     id: ProposalId,
-    details: &Details,
+    details: &DroppedDetails,
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO bridge_files (instance_id, proposal_id, details, notes) VALUES ($1, $2, $3, '[]')";
     let row = values![
@@ -95,7 +95,7 @@ fn file(row: &Row) -> Result<BridgeFile, StoreError> {
         instance: row.parsed("instance_id", InstanceId::parse)?,
         proposal_id: row.parse("proposal_id")?,
         details: match row.opt_text("details")? {
-            Some(text) => Some(Details::from_value(&json(text)?)),
+            Some(text) => Some(DroppedDetails::from_value(&json(text)?)),
             None => None,
         },
         offered_at: row.opt_time("offered_at")?,

@@ -61,7 +61,8 @@ fn hash(name: &str) -> usize {
 
 /// The columns of an engine's statements. A statement's text decides them, so they are asked for once.
 ///
-/// Texts are constants, so their address stands for them, and their number is bounded.
+/// Texts are constants, so what lies at an address never changes, and their number is bounded. The same text at two
+/// addresses is asked for twice, and both are told the same: an address is only ever compared to find a text again.
 #[derive(Default)]
 pub(crate) struct ColumnsCache {
     known: RwLock<HashMap<(usize, usize), Arc<Columns>>>,

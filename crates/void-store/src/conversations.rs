@@ -1,14 +1,20 @@
 //! The tables `conversations` and `messages`, and what agents have used up. At most one turn runs per
 //! conversation; an index says so.
 
+mod searches;
+
 use serde::Serialize;
-use void_domain::conversations::{Conversation, Message, Said, Turn, TurnState, Usage};
+use void_domain::conversations::{
+    Conversation, ConversationSubject, Message, Said, SearchedWords, Turn, TurnState, Usage,
+};
 use void_domain::failures::AnyCode;
-use void_domain::ids::{ConversationId, MessageId};
+use void_domain::ids::{ConversationId, MessageId, SpaceId};
 use void_domain::proposals::Failure;
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 
+pub use self::searches::newest_with_words;
+use self::searches::with_words;
 use crate::errors::StoreError;
 use crate::queries::{Paged, Select};
 use crate::tx::Tx;
@@ -21,6 +27,12 @@ macro_rules! message_columns {
     };
 }
 
+macro_rules! conversation_columns {
+    () => {
+        "id, agent, space_id, about_kind, about_id, created_at"
+    };
+}
+
 /// What a turn has become, behind two other values.
 macro_rules! set_turn {
     () => {
@@ -30,35 +42,72 @@ macro_rules! set_turn {
 }
 
 pub async fn insert(tx: &mut Tx, conversation: &Conversation) -> Result<(), StoreError> {
-    let sql = "INSERT INTO conversations (id, agent, space_id, created_at) VALUES ($1, $2, $3, $4)";
+    let sql = "INSERT INTO conversations (id, agent, space_id, created_at, about_kind, about_id) \
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    let about = conversation.about.as_ref();
     let row = values![
         conversation.id.to_string(),
         &conversation.agent,
-        conversation.space_id.as_ref(),
+        conversation.space_id.map(|id| id.to_string()),
         conversation.created_at,
+        about.map(ConversationSubject::kind),
+        about.map(ConversationSubject::id),
     ];
     tx.execute(sql, row).await?;
     Ok(())
 }
 
 pub async fn find(tx: &mut Tx, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
-    let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE id = $1";
+    let sql = concat!(
+        "SELECT ",
+        conversation_columns!(),
+        " FROM conversations WHERE id = $1"
+    );
     tx.find("conversations", sql, values![id.to_string()], conversation)
         .await
 }
 
-/// The newest conversation with an agent.
+/// The newest conversation with an agent that belongs to no space and is about nothing in particular.
 pub async fn newest_with(tx: &mut Tx, agent: &str) -> Result<Option<Conversation>, StoreError> {
-    let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE agent = $1 \
-        ORDER BY id DESC LIMIT 1";
+    let sql = concat!(
+        "SELECT ",
+        conversation_columns!(),
+        " FROM conversations WHERE agent = $1 AND space_id IS NULL AND about_kind IS NULL \
+         ORDER BY id DESC LIMIT 1"
+    );
     tx.find("conversations", sql, values![agent], conversation)
         .await
+}
+
+/// The conversation that a space has with an agent beside whatever is looked at in it. An index lets there be one.
+pub async fn ambient(
+    tx: &mut Tx,
+    space: SpaceId,
+    agent: &str,
+) -> Result<Option<Conversation>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        conversation_columns!(),
+        " FROM conversations WHERE space_id = $1 AND agent = $2 AND about_kind IS NULL"
+    );
+    let values = values![space.to_string(), agent];
+    tx.find("conversations", sql, values, conversation).await
+}
+
+/// Takes a conversation away with all that was said in it. `false`: it is not there.
+pub async fn delete(tx: &mut Tx, id: ConversationId) -> Result<bool, StoreError> {
+    let messages = "DELETE FROM messages WHERE conversation_id = $1";
+    tx.execute(messages, values![id.to_string()]).await?;
+    let sql = "DELETE FROM conversations WHERE id = $1";
+    Ok(tx.execute(sql, values![id.to_string()]).await? == 1)
 }
 
 /// A conversation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     pub id: ConversationId,
+    pub agent: String,
+    pub about: Option<ConversationSubject>,
     pub created_at: Timestamp,
     pub message_count: u64,
     pub last_at: Timestamp,
@@ -66,36 +115,92 @@ pub struct Summary {
     pub words: String,
 }
 
-/// Conversations with an agent in which something was said, newest first.
-pub async fn list_with(
+/// Conversations in which something was said, newest first: all of a space, what they are about or not.
+pub async fn list_in(
     tx: &mut Tx,
-    agent: &str,
+    space: SpaceId,
+    words: Option<&SearchedWords>,
     cursor: Option<ConversationId>,
     limit: u32,
 ) -> Result<Page<Summary>, StoreError> {
-    let summaries = summaries(agent, cursor);
-    summaries
+    with_words(said_in(), words)
+        .only_with("space_id = ?", space.to_string())
+        .newest_first("id", cursor.map(|id| id.to_string()))
         .page(tx, limit, |row| summary(row).map(Some))
         .await
 }
 
-fn summaries(agent: &str, cursor: Option<ConversationId>) -> Paged<'_> {
-    const SUMMARIES: &str = "SELECT id, created_at, \
+/// The same, of those that are about this.
+pub async fn list_about(
+    tx: &mut Tx,
+    about: &ConversationSubject,
+    words: Option<&SearchedWords>,
+    cursor: Option<ConversationId>,
+    limit: u32,
+) -> Result<Page<Summary>, StoreError> {
+    with_words(said_in(), words)
+        .only_with("about_kind = ?", about.kind())
+        .only_with("about_id = ?", about.id())
+        .newest_first("id", cursor.map(|id| id.to_string()))
+        .page(tx, limit, |row| summary(row).map(Some))
+        .await
+}
+
+/// The newest conversation with an agent about this.
+pub async fn newest_about(
+    tx: &mut Tx,
+    agent: &str,
+    about: &ConversationSubject,
+) -> Result<Option<Conversation>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        conversation_columns!(),
+        " FROM conversations WHERE about_kind = $1 AND about_id = $2 AND agent = $3 ORDER BY id DESC LIMIT 1"
+    );
+    let values = values![about.kind(), about.id(), agent];
+    tx.find("conversations", sql, values, conversation).await
+}
+
+/// Conversations with an agent in which something was said, newest first; none of a space's.
+pub async fn list_with(
+    tx: &mut Tx,
+    agent: &str,
+    words: Option<&SearchedWords>,
+    cursor: Option<ConversationId>,
+    limit: u32,
+) -> Result<Page<Summary>, StoreError> {
+    summaries(agent, words, cursor)
+        .page(tx, limit, |row| summary(row).map(Some))
+        .await
+}
+
+fn summaries<'a>(
+    agent: &'a str,
+    words: Option<&SearchedWords>,
+    cursor: Option<ConversationId>,
+) -> Paged<'a> {
+    with_words(said_in(), words)
+        .only_with("agent = ?", agent)
+        .only("space_id IS NULL AND about_kind IS NULL")
+        .newest_first("id", cursor.map(|id| id.to_string()))
+}
+
+fn said_in<'a>() -> Select<'a> {
+    const SUMMARIES: &str = "SELECT id, agent, about_kind, about_id, created_at, \
         (SELECT COUNT(*) FROM messages m WHERE m.conversation_id = conversations.id) AS message_count, \
         (SELECT MAX(m.at) FROM messages m WHERE m.conversation_id = conversations.id) AS last_at, \
         (SELECT substr(m.body, 1, 200) FROM messages m WHERE m.conversation_id = conversations.id \
         ORDER BY m.seq LIMIT 1) AS words FROM conversations";
     const HAS_MESSAGE: &str =
         "EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = conversations.id)";
-    Select::new("conversations", SUMMARIES)
-        .only_with("agent = ?", agent)
-        .only(HAS_MESSAGE)
-        .newest_first("id", cursor.map(|id| id.to_string()))
+    Select::new("conversations", SUMMARIES).only(HAS_MESSAGE)
 }
 
 fn summary(row: &Row) -> Result<Summary, StoreError> {
     Ok(Summary {
         id: row.parse("id")?,
+        agent: row.string("agent")?,
+        about: about(row)?,
         created_at: row.time("created_at")?,
         message_count: row.count("message_count")?,
         last_at: row.time("last_at")?,
@@ -107,9 +212,20 @@ fn conversation(row: &Row) -> Result<Conversation, StoreError> {
     Ok(Conversation {
         id: row.parse("id")?,
         agent: row.string("agent")?,
-        space_id: row.opt_string("space_id")?,
+        space_id: row.opt_parse("space_id")?,
+        about: about(row)?,
         created_at: row.time("created_at")?,
     })
+}
+
+fn about(row: &Row) -> Result<Option<ConversationSubject>, StoreError> {
+    let (Some(kind), Some(id)) = (row.opt_text("about_kind")?, row.opt_text("about_id")?) else {
+        return Ok(None);
+    };
+    match ConversationSubject::parse(kind, id) {
+        Some(about) => Ok(Some(about)),
+        None => Err(row.corrupt("what it is about is nothing that there is")),
+    }
 }
 
 /// The place of the next message.
@@ -394,7 +510,7 @@ mod tests {
     fn a_page_of_conversations_sorts_nothing() {
         let id = "01999999-0000-7000-8000-000000000001".parse().unwrap();
         for cursor in [None, Some(id)] {
-            let plan = plan(summaries("blue", cursor));
+            let plan = plan(summaries("blue", None, cursor));
             assert!(
                 plan.iter()
                     .any(|step| step.contains("conversations_by_agent (agent=?"))

@@ -2,7 +2,8 @@
 //! event that its audience hears ([`crate::events`]) and the step of its proposal ([`steps::history`]).
 //!
 //! The record begins with entry 1 and ends at the stored head. A row outside was not written by Void: it is
-//! no entry, no list shows it, and when an entry needs its place it is set aside (see [`strays`]).
+//! no entry, no list shows it, and when an entry needs its place it is set aside (see [`strays`]). Whether it is as it
+//! was written, [`chains`] tells.
 
 use void_domain::budgets::LIST_BYTES_MAX;
 use void_domain::digests::Digest;
@@ -12,8 +13,8 @@ use void_domain::ids::RequesterId;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
-use crate::tx::Tx;
-use crate::values::{Page, Row, int, values};
+use crate::tx::{Engine, Tx};
+use crate::values::{Page, Row, Value, int, values};
 
 macro_rules! columns {
     () => {
@@ -33,16 +34,23 @@ macro_rules! up_to_head {
     };
 }
 
+pub mod chains;
 pub mod steps;
 pub mod strays;
 
 /// Adds an entry at the head of the chain and moves the head. A foreign row in its place is set
 /// aside first, so that nobody who can insert a row can stop the record, and with it the freeze.
+///
+/// In a flight entries are stored together, when it ends; if one of their places is taken the batch runs again, one
+/// by one.
 pub async fn append(tx: &mut Tx, at: Timestamp, draft: NewFact) -> Result<Fact, StoreError> {
+    if let Engine::Flight(flight) = tx.engine() {
+        return flight.append(at, draft);
+    }
     let mut entry = sealed(tx, at, draft)?;
     if !insert(tx, &entry).await? {
         strays::set_aside(tx, at).await?;
-        let heads = *tx.heads()?;
+        let heads = tx.heads()?;
         (entry.seq, entry.prev) = (heads.audit_seq + 1, heads.audit_hash);
         entry.hash = entry.computed_hash();
         if !insert(tx, &entry).await? {
@@ -54,14 +62,26 @@ pub async fn append(tx: &mut Tx, at: Timestamp, draft: NewFact) -> Result<Fact, 
 }
 
 fn sealed(tx: &mut Tx, at: Timestamp, draft: NewFact) -> Result<Fact, StoreError> {
-    let heads = *tx.heads()?;
+    let heads = tx.heads()?;
     Fact::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
         .map_err(|error| StoreError::Internal(error.to_string()))
 }
 
 /// Puts the entry into its place and moves the head there; false if the place is taken.
 async fn insert(tx: &mut Tx, entry: &Fact) -> Result<bool, StoreError> {
-    let row = values![
+    if tx.execute(INSERT, &row(entry)).await? == 0 {
+        return Ok(false);
+    }
+    tx.change_heads(|heads| {
+        heads.audit_seq = entry.seq;
+        heads.audit_hash = entry.hash;
+    })?;
+    Ok(true)
+}
+
+/// In the order of [`columns`].
+fn row(entry: &Fact) -> Vec<Value<'_>> {
+    values![
         int(entry.seq),
         entry.at,
         entry.request_id.as_ref(),
@@ -73,14 +93,20 @@ async fn insert(tx: &mut Tx, entry: &Fact) -> Result<bool, StoreError> {
         entry.prev,
         entry.hash,
         entry.audience.map(audience_text),
-    ];
-    if tx.execute(INSERT, row).await? == 0 {
-        return Ok(false);
-    }
-    let heads = tx.heads()?;
-    heads.audit_seq = entry.seq;
-    heads.audit_hash = entry.hash;
-    Ok(true)
+    ]
+    .to_vec()
+}
+
+/// Entries for the table as they are: a place that is taken is an error.
+pub(crate) const INSERT_SEALED: &str = concat!(
+    "INSERT INTO facts (",
+    columns!(),
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+);
+
+/// The values of such a statement for each of them.
+pub(crate) fn sealed_rows(entries: &[Fact]) -> Vec<Vec<Value<'_>>> {
+    entries.iter().map(row).collect()
 }
 
 /// Number and hash of the newest entry; zero and zeros before the first.
@@ -120,17 +146,17 @@ pub async fn list(
     cursor: Option<u64>,
     limit: u32,
 ) -> Result<Page<Fact>, StoreError> {
-    let before = cursor.map_or(i64::MAX, int);
-    let with_surplus = i64::from(limit) + 1;
+    // One bound from above: of two, SQLite would walk from the head to the other one.
+    let head = crate::heads::load(tx).await?.audit_seq;
+    let before = cursor.map_or(head + 1, |cursor| cursor.min(head + 1));
+    let (before, with_surplus) = (int(before), i64::from(limit) + 1);
     let (actor, verb) = (&filter.actor, &filter.verb);
     let listing = match &filter.subject {
         None => {
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM facts WHERE seq < $1 AND",
-                up_to_head!(),
-                "AND substr(actor, 1, length($3)) = $3 \
+                " FROM facts WHERE seq < $1 AND seq >= 1 AND substr(actor, 1, length($3)) = $3 \
                  AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
             let values = values![before, with_surplus, actor, verb];
@@ -140,9 +166,7 @@ pub async fn list(
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM facts WHERE seq < $1 AND",
-                up_to_head!(),
-                "AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
+                " FROM facts WHERE seq < $1 AND seq >= 1 AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
                  AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
             let values = values![before, with_surplus, actor, verb, subject];
@@ -175,23 +199,12 @@ pub async fn list_after(tx: &mut Tx, after: u64, limit: u32) -> Result<Vec<Fact>
     rows.iter().map(entry).collect()
 }
 
-/// The same for whoever looks for damage: a row that is no entry is `None` beside its number.
-pub async fn rows_after(
-    tx: &mut Tx,
-    after: u64,
-    limit: u32,
-) -> Result<Vec<(u64, Option<Fact>)>, StoreError> {
-    let rows = page_after(tx, after, limit).await?;
-    rows.iter()
-        .map(|row| Ok((row.count("seq")?, entry(row).ok())))
-        .collect()
-}
-
 async fn page_after(tx: &mut Tx, after: u64, limit: u32) -> Result<Vec<Row>, StoreError> {
     page_up_to(tx, after, limit, LIST_BYTES_MAX).await
 }
 
-/// Rows after the entry `after`, oldest first, as far as they fit into this many bytes.
+/// Rows after the entry `after`, oldest first, as far as they fit into this many bytes. One bound from below: of two,
+/// SQLite would walk from the first entry to the other one.
 pub(crate) async fn page_up_to(
     tx: &mut Tx,
     after: u64,
@@ -201,9 +214,7 @@ pub(crate) async fn page_up_to(
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM facts WHERE seq > $1 AND",
-        up_to_head!(),
-        "ORDER BY seq LIMIT $2"
+        " FROM facts WHERE seq > $1 AND seq <= (SELECT audit_seq FROM heads WHERE id = 1) ORDER BY seq LIMIT $2"
     );
     let values = values![int(after), i64::from(limit)];
     let listing = tx.list_up_to("facts", sql, values, bytes_max);

@@ -6,11 +6,13 @@ use crate::errors::StoreError;
 use crate::tx::Tx;
 use crate::values::values;
 
+pub(crate) const LOAD: &str =
+    "SELECT id, frozen_by, frozen_at, reason, until_at FROM freezes WHERE id = 1";
+
 pub async fn load(tx: &mut Tx) -> Result<Freeze, StoreError> {
-    let sql = "SELECT id, frozen_by, frozen_at, reason, until_at FROM freezes WHERE id = 1";
     // A missing row grants nothing: without it nobody can tell that things may run.
     let row = tx
-        .one("freezes", sql, &[])
+        .fixed("freezes", LOAD)
         .await?
         .ok_or_else(|| StoreError::corrupt("freezes", 1, "the row is missing"))?;
     match (row.opt_text("frozen_by")?, row.opt_time("frozen_at")?) {
@@ -37,6 +39,7 @@ pub async fn save(tx: &mut Tx, freeze: &Freeze) -> Result<(), StoreError> {
         frozen.and_then(|frozen| frozen.reason.as_deref()),
         frozen.and_then(|frozen| frozen.until),
     ];
+    tx.forget_fixed();
     match tx.execute(sql, row).await? {
         1 => Ok(()),
         _ => Err(StoreError::corrupt("freezes", 1, "the row is missing")),

@@ -3,19 +3,18 @@
 use crate::errors::StoreError;
 use crate::tx::Tx;
 
+pub(crate) const EPOCH: &str = "SELECT epoch FROM installation WHERE id = 1";
+
 pub async fn epoch(tx: &mut Tx) -> Result<u64, StoreError> {
     let row = tx
-        .one(
-            "installation",
-            "SELECT epoch FROM installation WHERE id = 1",
-            &[],
-        )
+        .fixed("installation", EPOCH)
         .await?
         .ok_or_else(|| StoreError::corrupt("installation", 1, "the row is missing"))?;
     row.count("epoch")
 }
 
 pub async fn raise_epoch(tx: &mut Tx) -> Result<u64, StoreError> {
+    tx.forget_fixed();
     tx.execute(
         "UPDATE installation SET epoch = epoch + 1 WHERE id = 1",
         &[],

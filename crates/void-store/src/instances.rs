@@ -170,6 +170,22 @@ pub async fn list_seen(tx: &mut Tx, within: Duration) -> Result<Vec<Instance>, S
     .await
 }
 
+/// The names of the others who were seen within that time.
+pub async fn list_names_of_others(
+    tx: &mut Tx,
+    within: Duration,
+    own: &str,
+) -> Result<Vec<InstanceName>, StoreError> {
+    let sql = concat!(
+        "SELECT id, name FROM instances WHERE ",
+        is_recent!(),
+        " AND id <> $3 ORDER BY name, id LIMIT $2"
+    );
+    let values = values![ms(within), INSTANCES_MAX, own];
+    let name = |row: &Row| row.parsed("name", InstanceName::parse);
+    tx.read("instances", sql, values, name).await
+}
+
 fn instance(row: &Row) -> Result<Instance, StoreError> {
     Ok(Instance {
         id: row.string("id")?,
@@ -192,35 +208,21 @@ pub struct Claimant {
     pub name: String,
 }
 
-/// Stores who claims a run, in the transaction of the claim. A SQLite file has one process and names none.
-pub async fn note_claim(
-    tx: &mut Tx,
-    proposal: ProposalId,
-    by: &Claimant,
-    process: Option<&str>,
-) -> Result<(), StoreError> {
-    let id = proposal.to_string();
-    let changed = match process {
-        None => {
-            let sql =
-                "UPDATE proposals SET run_instance_id = $2, run_instance_name = $3 WHERE id = $1";
-            tx.execute(sql, values![id, &by.id, &by.name]).await?
+/// Who claims a run, and as which process. A SQLite file has one process and names none.
+pub struct Claim<'a> {
+    pub by: &'a Claimant,
+    pub process: Option<&'a str>,
+}
+
+impl Claim<'_> {
+    /// An error if another process took over. Nobody can before the transaction ends: writes of all instances take turns.
+    pub(crate) async fn check(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        match self.process {
+            Some(process) if !is_held_by(tx, &self.by.id, process).await? => {
+                Err(StoreError::Displaced)
+            }
+            Some(_) | None => Ok(()),
         }
-        Some(process) => {
-            let sql = "UPDATE proposals SET run_instance_id = $2, run_instance_name = $3 WHERE id = $1 \
-                AND EXISTS (SELECT 1 FROM instances WHERE instances.id = $2 AND process = $4)";
-            tx.execute(sql, values![id, &by.id, &by.name, process])
-                .await?
-        }
-    };
-    match (changed, process) {
-        (1, _) => Ok(()),
-        (_, Some(process)) if !is_held_by(tx, &by.id, process).await? => Err(StoreError::Displaced),
-        _ => Err(StoreError::corrupt(
-            "proposals",
-            proposal,
-            "a claim without its row",
-        )),
     }
 }
 

@@ -46,6 +46,15 @@ const MIGRATIONS: &[Migration] = migrations![
     "0019_agents",
     "0020_changes",
     "0021_facts",
+    "0022_proposal_states",
+    "0023_knowledge",
+    "0024_search",
+    "0025_vault_files",
+    "0026_token_taint",
+    "0027_embeddings",
+    "0028_captures",
+    "0029_drafts",
+    "0031_agent_processes",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";
@@ -63,15 +72,29 @@ fn applied_sqlite(connection: &Connection) -> Result<BTreeMap<String, String>, S
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// A table that others refer to can be made anew only while nobody looks at the references; they are checked before each commit.
+/// A row that should not exist is carried over as it is: it is named when it is read.
 pub(crate) fn run_sqlite(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch(CREATE_TABLE)?;
+    connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;")?;
+    let migrated = migrate_sqlite(connection);
+    connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA ignore_check_constraints = OFF;")?;
+    migrated
+}
+
+fn migrate_sqlite(connection: &mut Connection) -> Result<(), StoreError> {
     loop {
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let applied = applied_sqlite(&tx)?;
         let Some(next) = next(&applied, |migration| migration.sqlite)? else {
             return Ok(());
         };
+        let loose = loose_references(&tx)?;
         tx.execute_batch(next.sqlite)?;
+        if loose_references(&tx)? > loose {
+            let what = "rows would refer to nothing";
+            return Err(StoreError::corrupt("migrations", next.name, what));
+        }
         tx.execute(
             "INSERT INTO migrations (name, checksum) VALUES ($1, $2)",
             [next.name, &checksum(next.sqlite)],
@@ -81,7 +104,17 @@ pub(crate) fn run_sqlite(connection: &mut Connection) -> Result<(), StoreError> 
     }
 }
 
+fn loose_references(connection: &Connection) -> Result<i64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM pragma_foreign_key_check";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
+/// After a migration the server looks at the tables that grow: without that it plans by guesses until it does so by
+/// itself, and a connection keeps its plans.
+const POSTGRES_ANALYZE: &str = "ANALYZE proposals, facts, notifications";
+
 pub(crate) async fn run_postgres(client: &tokio_postgres::Client) -> Result<(), StoreError> {
+    let mut has_changed = false;
     loop {
         // One simple query per migration: the server runs the whole text or none of it.
         client
@@ -96,7 +129,13 @@ pub(crate) async fn run_postgres(client: &tokio_postgres::Client) -> Result<(), 
             .collect::<Result<_, StoreError>>()?;
         let next = match next(&applied, |migration| migration.postgres) {
             Ok(Some(next)) => next,
-            Ok(None) => return Ok(client.batch_execute("COMMIT").await?),
+            Ok(None) => {
+                client.batch_execute("COMMIT").await?;
+                if has_changed {
+                    client.batch_execute(POSTGRES_ANALYZE).await?;
+                }
+                return Ok(());
+            }
             Err(error) => {
                 client.batch_execute("ROLLBACK").await?;
                 return Err(error);
@@ -110,6 +149,7 @@ pub(crate) async fn run_postgres(client: &tokio_postgres::Client) -> Result<(), 
             )
             .await?;
         client.batch_execute("COMMIT").await?;
+        has_changed = true;
         tracing::info!(migration = next.name, "brought the database up to date");
     }
 }

@@ -5,6 +5,7 @@ pub mod alerts;
 pub mod keys;
 pub mod pairs;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use void_domain::ids::{NotificationId, ProposalId};
@@ -13,6 +14,7 @@ use void_domain::proposals::Status;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::facts::steps::{ROWS_AT_ONCE, row_places, row_values};
 use crate::queries::Select;
 use crate::tx::Tx;
 use crate::values::{Row, int, values};
@@ -371,27 +373,35 @@ pub async fn standing(
     }
 }
 
-/// Whether the owner knows of a proposal; `None` if there was nowhere to tell it.
-pub async fn told(tx: &mut Tx, id: ProposalId) -> Result<Option<Told>, StoreError> {
-    let sql = "SELECT COUNT(*) AS total, COUNT(CASE WHEN shown > 0 THEN 1 END) AS shown, COUNT(CASE WHEN tries > 0 THEN 1 END) AS tried \
-        FROM notifications WHERE proposal_id = $1 AND status <> 'dropped'";
-    let Some(row) = tx
-        .one("notifications", sql, values![id.to_string()])
-        .await?
-    else {
-        return Ok(None);
-    };
-    let (all, shown, tried) = (
-        row.count("total")?,
-        row.count("shown")?,
-        row.count("tried")?,
+/// Whether the owner knows of these proposals; of those that are missing there was nowhere to tell.
+pub async fn told(
+    tx: &mut Tx,
+    ids: &[ProposalId],
+) -> Result<HashMap<ProposalId, Told>, StoreError> {
+    let sql = concat!(
+        "SELECT proposal_id, COUNT(*) AS total, COUNT(CASE WHEN shown > 0 THEN 1 END) AS shown, \
+         COUNT(CASE WHEN tries > 0 THEN 1 END) AS tried FROM notifications WHERE proposal_id IN ",
+        row_places!(),
+        " AND status <> 'dropped' GROUP BY proposal_id"
     );
-    Ok(match (all, shown, tried) {
-        (0, _, _) => None,
-        (_, shown, _) if shown > 0 => Some(Told::Somebody),
-        (all, _, tried) if tried >= all => Some(Told::Nobody),
-        (_, _, _) => Some(Told::NotYet),
-    })
+    let mut told = HashMap::new();
+    for some in ids.chunks(ROWS_AT_ONCE) {
+        let ids: Vec<String> = some.iter().map(ProposalId::to_string).collect();
+        for row in tx.all("notifications", sql, &row_values(&ids)).await? {
+            let [all, shown, tried] = [
+                row.count("total")?,
+                row.count("shown")?,
+                row.count("tried")?,
+            ];
+            let known = match (shown, tried) {
+                (1.., _) => Told::Somebody,
+                (0, tried) if tried >= all => Told::Nobody,
+                (0, _) => Told::NotYet,
+            };
+            told.insert(row.parse("proposal_id")?, known);
+        }
+    }
+    Ok(told)
 }
 
 /// How many proposals wait without anybody knowing of them.

@@ -1,6 +1,7 @@
 //! PostgreSQL: one writer task per process with group commit, a pool of readers beside it, and a
 //! connection that listens for the commits of other instances.
 
+mod flights;
 mod limits;
 mod listener;
 mod writer;
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
-use futures_util::future::BoxFuture;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use tokio::sync::{mpsc, watch};
@@ -24,6 +24,7 @@ use crate::heads::Newest;
 use crate::lanes::ReadTurn;
 use crate::migrations;
 use crate::rollbacks::HighWater;
+use crate::store::Reading;
 use crate::tx::{Engine, PostgresTx, Tx};
 use crate::writer::Job;
 
@@ -146,12 +147,7 @@ pub(crate) struct PostgresReaders {
 }
 
 impl PostgresReaders {
-    pub(crate) async fn read<T, E, F>(&self, turn: ReadTurn, body: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-    {
+    pub(crate) async fn read(&self, turn: ReadTurn, read: Reading) -> Result<(), StoreError> {
         let _turn = turn;
         let reading = async {
             let client = self.pool.get().await.map_err(StoreError::from)?;
@@ -160,17 +156,17 @@ impl PostgresReaders {
                 .batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 .await?;
             let mut tx = Tx::new(Engine::Postgres(reader));
-            let outcome = body(&mut tx).await;
+            read(&mut tx).await;
             if let Engine::Postgres(reader) = tx.into_engine()
                 && reader.batch("COMMIT").await.is_ok()
             {
                 reader.release();
             }
-            outcome
+            Ok(())
         };
         match tokio::time::timeout(limits::READ_WITHIN, reading).await {
             Ok(outcome) => outcome,
-            Err(_late) => Err(limits::late("a read", limits::READ_WITHIN).into()),
+            Err(_late) => Err(limits::late("a read", limits::READ_WITHIN)),
         }
     }
 }

@@ -12,25 +12,58 @@ use void_domain::time::Timestamp;
 
 use self::rows::{columns, requester_id, state_values};
 use crate::errors::StoreError;
+use crate::instances::{Claim, Claimant};
 use crate::queries::{Paged, Select};
 use crate::tx::Tx;
 use crate::values::{Page, Row, int, values};
 
+/// What is offered to a foreign executor is ended by the bridge, once it has taken the file back, and by nobody else.
+macro_rules! not_offered {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM bridge_files \
+         WHERE bridge_files.proposal_id = proposals.id AND bridge_files.offered_at IS NOT NULL)"
+    };
+}
+pub(crate) use not_offered;
+
 const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, definition, params, tier, risk, target, \
     digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
     status, approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, failure_code, \
-    failure_message, decision_reason, verification, verified_at, verification_detail, diff, subject) \
+    failure_message, decision_reason, verification, verified_at, verification_detail, diff, subject, run_instance_id, \
+    run_instance_name) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, \
-    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)";
+    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)";
 
 const UPDATE: &str = "UPDATE proposals SET status = $3, approved_by = $4, approved_at = $5, started_at = $6, \
     ticket_expires_at = $7, lease_until = $8, ended_by = $9, ended_at = $10, result = $11, failure_code = $12, \
     failure_message = $13, decision_reason = $14, verification = $15, verified_at = $16, verification_detail = $17 \
     WHERE id = $1 AND status = $2";
 
+const CLAIM: &str = "UPDATE proposals SET status = $3, approved_by = $4, approved_at = $5, started_at = $6, ticket_expires_at = $7, \
+    lease_until = $8, run_instance_id = $9, run_instance_name = $10 WHERE id = $1 AND status = $2";
+
 /// Stores a new proposal in the state that policy gave it.
 pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), StoreError> {
-    let proposal = &created.proposal;
+    insert_row(tx, epoch, &created.proposal, None).await
+}
+
+/// Stores a new proposal that runs already, and who claims the run.
+pub async fn insert_claimed(
+    tx: &mut Tx,
+    epoch: u64,
+    running: &Proposal,
+    claim: &Claim<'_>,
+) -> Result<(), StoreError> {
+    claim.check(tx).await?;
+    insert_row(tx, epoch, running, Some(claim.by)).await
+}
+
+async fn insert_row(
+    tx: &mut Tx,
+    epoch: u64,
+    proposal: &Proposal,
+    claimant: Option<&Claimant>,
+) -> Result<(), StoreError> {
     let subject = &proposal.subject;
     let mut row = values![
         proposal.id.to_string(),
@@ -60,9 +93,11 @@ pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), Stor
     row.extend(state_values(proposal));
     row.push(proposal.diff.as_ref().into());
     row.push(subject.word().into());
+    row.push(claimant.map(|by| by.id.as_str()).into());
+    row.push(claimant.map(|by| by.name.as_str()).into());
     tx.execute(INSERT, &row).await?;
     if proposal.status() == Status::Pending {
-        tx.heads()?.open_proposals += 1;
+        tx.change_heads(|heads| heads.open_proposals += 1)?;
     }
     Ok(())
 }
@@ -80,11 +115,48 @@ pub async fn advance(tx: &mut Tx, moved: &Moved) -> Result<bool, StoreError> {
     if tx.execute(UPDATE, &row).await? == 0 {
         return Ok(false);
     }
-    if from == Status::Pending {
-        let heads = tx.heads()?;
-        heads.open_proposals = heads.open_proposals.saturating_sub(1);
-    }
+    count_left(tx, from)?;
     Ok(true)
+}
+
+/// Stores that a proposal runs, and who claims the run, if the row is still in the state `from`: what is approved and starts
+/// at once is written once. `false`: somebody was faster.
+pub async fn claim(
+    tx: &mut Tx,
+    from: Status,
+    running: &Proposal,
+    claim: &Claim<'_>,
+) -> Result<bool, StoreError> {
+    let (Some(approval), Some(run)) = (running.approval(), running.run()) else {
+        let what = "a claim without an approval";
+        return Err(StoreError::Internal(what.to_owned()));
+    };
+    claim.check(tx).await?;
+    let row = values![
+        running.id.to_string(),
+        from.as_str(),
+        running.status().as_str(),
+        &approval.by,
+        approval.at,
+        run.started_at,
+        run.ticket_expires_at,
+        run.lease_until,
+        &claim.by.id,
+        &claim.by.name,
+    ];
+    if tx.execute(CLAIM, row).await? == 0 {
+        return Ok(false);
+    }
+    count_left(tx, from)?;
+    Ok(true)
+}
+
+/// What has left the state `from` may wait no more.
+fn count_left(tx: &mut Tx, from: Status) -> Result<(), StoreError> {
+    if from == Status::Pending {
+        tx.change_heads(|heads| heads.open_proposals = heads.open_proposals.saturating_sub(1))?;
+    }
+    Ok(())
 }
 
 /// Records the check of an executed proposal. `false`: there is one already.
@@ -164,8 +236,10 @@ fn first(row: Option<Row>) -> Result<Option<Stored>, StoreError> {
     row.as_ref().map(rows::stored).transpose()
 }
 
+/// In the words of the index `proposals_code_open`: by a list, SQLite would go through all that ever had the code.
 pub async fn is_code_open(tx: &mut Tx, code: &ProposalCode) -> Result<bool, StoreError> {
-    let sql = "SELECT id FROM proposals WHERE code = $1 AND status IN ('pending', 'approved', 'running', 'unknown')";
+    let sql = "SELECT id FROM proposals WHERE code = $1 \
+        AND (status = 'pending' OR status = 'approved' OR status = 'running' OR status = 'unknown')";
     Ok(tx
         .one("proposals", sql, values![code.as_str()])
         .await?
@@ -182,6 +256,14 @@ pub async fn is_target_busy(tx: &mut Tx, target: &str) -> Result<bool, StoreErro
     Ok(tx.one("proposals", sql, values![target]).await?.is_some())
 }
 
+/// The same for whoever asks now: what was let through and has not started is about to.
+pub async fn is_target_taken(tx: &mut Tx, target: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM proposals WHERE target = $1 AND status = 'running' UNION ALL \
+        SELECT id FROM proposals WHERE target = $1 AND status = 'unknown' UNION ALL \
+        SELECT id FROM proposals WHERE target = $1 AND status = 'approved'";
+    Ok(tx.one("proposals", sql, values![target]).await?.is_some())
+}
+
 /// How often the action started since then, and when it last did. What a wrong clock dated later than `until` does
 /// not count, here and below: it would hold back for years.
 pub async fn starts_since(
@@ -195,6 +277,24 @@ pub async fn starts_since(
         .one("proposals", sql, values![action.as_str(), since, until])
         .await?
     else {
+        return Ok((0, None));
+    };
+    Ok((row.count("total")?, row.opt_time("last_at")?))
+}
+
+/// The same for whoever asks now: what was let through since then and has not started counts as if it had, then.
+pub async fn starts_to_come_since(
+    tx: &mut Tx,
+    action: &ActionId,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<(u64, Option<Timestamp>), StoreError> {
+    let sql = "SELECT COUNT(*) AS total, MAX(began) AS last_at FROM \
+        (SELECT started_at AS began FROM proposals WHERE action_id = $1 AND started_at > $2 AND started_at <= $3 UNION ALL \
+        SELECT approved_at AS began FROM proposals WHERE status = 'approved' AND action_id = $1 \
+        AND approved_at > $2 AND approved_at <= $3) AS starts";
+    let values = values![action.as_str(), since, until];
+    let Some(row) = tx.one("proposals", sql, values).await? else {
         return Ok((0, None));
     };
     Ok((row.count("total")?, row.opt_time("last_at")?))
@@ -244,6 +344,13 @@ pub async fn count_open_of(tx: &mut Tx, requester: &Requester) -> Result<u64, St
 pub async fn count_by_status(tx: &mut Tx, status: Status) -> Result<u64, StoreError> {
     let sql = "SELECT COUNT(*) AS total FROM proposals WHERE status = $1";
     tx.count("proposals", sql, values![status.as_str()]).await
+}
+
+/// How many changes wait.
+pub async fn count_waiting_changes(tx: &mut Tx) -> Result<u64, StoreError> {
+    let sql =
+        "SELECT COUNT(*) AS total FROM proposals WHERE status = 'pending' AND subject = 'change'";
+    tx.count("proposals", sql, &[]).await
 }
 
 /// Whether a yes or a no was ever asked for and given.
@@ -310,6 +417,56 @@ pub async fn list_waiting(
         .only("status = 'pending'")
         .oldest_first("id", cursor.map(|id| id.to_string()))
         .page(tx, limit, readable)
+        .await
+}
+
+/// The changes among what waits, oldest first.
+pub async fn list_waiting_changes(
+    tx: &mut Tx,
+    cursor: Option<ProposalId>,
+    limit: u32,
+) -> Result<Page<Stored>, StoreError> {
+    select()
+        .only("status = 'pending'")
+        .only("subject = 'change'")
+        .oldest_first("id", cursor.map(|id| id.to_string()))
+        .page(tx, limit, readable)
+        .await
+}
+
+/// What one requester has waiting: to start, then to be decided, each oldest first; not what is offered to a foreign
+/// executor.
+pub async fn list_waiting_of(
+    tx: &mut Tx,
+    requester: RequesterId,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let mut waiting = select()
+        .only("status = 'approved'")
+        .only(not_offered!())
+        .only_with("requester_id = ?", requester.to_string())
+        .order_by("id")
+        .all(tx, limit, readable)
+        .await?;
+    let pending = select()
+        .only("status = 'pending'")
+        .only_with("requester_id = ?", requester.to_string())
+        .order_by("id")
+        .all(tx, limit, readable)
+        .await?;
+    waiting.extend(pending);
+    waiting.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(waiting)
+}
+
+/// What policy let through and has not started, oldest first; not what is offered to a foreign executor.
+pub async fn list_let_through(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreError> {
+    select()
+        .only("status = 'approved'")
+        .only("approved_by = 'policy'")
+        .only(not_offered!())
+        .order_by("id")
+        .all(tx, limit, readable)
         .await
 }
 

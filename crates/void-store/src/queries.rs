@@ -31,6 +31,8 @@ enum Condition<'a> {
     Fixed(&'static str),
     /// Every `?` stands for the value.
     With(&'static str, Value<'a>),
+    /// Every `?` stands for one of the two values: the condition holds with one or the other.
+    WithEither(&'static str, [Value<'a>; 2]),
     /// On this side of the value.
     Beside(&'static str, Direction, Value<'a>),
 }
@@ -65,6 +67,18 @@ impl<'a> Select<'a> {
     ) -> Self {
         let value = value.into();
         self.conditions.push(Condition::With(condition, value));
+        self
+    }
+
+    /// The condition holds with one value or with the other.
+    pub(crate) fn only_with_either(
+        mut self,
+        condition: &'static str,
+        values: [impl Into<Value<'a>>; 2],
+    ) -> Self {
+        let values = values.map(Into::into);
+        self.conditions
+            .push(Condition::WithEither(condition, values));
         self
     }
 
@@ -138,12 +152,20 @@ impl<'a> Select<'a> {
             match condition {
                 Condition::Fixed(text) if text.contains(['?', '$']) => return Err(unfit(text)),
                 Condition::Fixed(text) => sql.push_str(text),
-                Condition::With(text, _) if text.contains('$') || !text.contains('?') => {
+                Condition::With(text, _) | Condition::WithEither(text, _)
+                    if text.contains('$') || !text.contains('?') =>
+                {
                     return Err(unfit(text));
                 }
                 Condition::With(text, value) => {
                     sql.push_str(&text.replace('?', &format!("${number}")));
                     values.push(value);
+                }
+                Condition::WithEither(text, either) => {
+                    let one_of = [number, number + 1];
+                    let one_of = one_of.map(|number| text.replace('?', &format!("${number}")));
+                    sql.push_str(&format!("({})", one_of.join(") OR (")));
+                    values.extend(either);
                 }
                 Condition::Beside(key, direction, value) => {
                     let operator = match direction {

@@ -58,6 +58,7 @@ macro_rules! deletes {
                 $which!(),
                 ")"
             ),
+            concat!("DELETE FROM drafts WHERE proposal_id IN (", $which!(), ")"),
             concat!("DELETE FROM proposals WHERE id IN (", $which!(), ")"),
         ]
     };
@@ -78,7 +79,7 @@ pub async fn prune_refused(tx: &mut Tx, before: Timestamp, limit: u32) -> Result
 
 async fn prune_proposals(
     tx: &mut Tx,
-    statements: [&'static str; 4],
+    statements: [&'static str; 5],
     values: &[Value<'_>],
 ) -> Result<u64, StoreError> {
     let mut gone = 0;
@@ -97,7 +98,7 @@ pub async fn prune_events(
     until: Timestamp,
     limit: u32,
 ) -> Result<u64, StoreError> {
-    let heads = *tx.heads()?;
+    let heads = tx.heads()?;
     let newest_left = heads.audit_seq.saturating_sub(1);
     let last = newest_left.min(heads.told_after.saturating_add(u64::from(limit)));
     if last <= heads.told_after {
@@ -109,7 +110,7 @@ pub async fn prune_events(
     let young = row.map_or(Ok(None), |row| row.opt_int("young"))?;
     let young = young.and_then(|seq| u64::try_from(seq).ok());
     let told_after = young.map_or(last, |seq| seq.saturating_sub(1));
-    tx.heads()?.told_after = told_after;
+    tx.change_heads(|heads| heads.told_after = told_after)?;
     Ok(told_after - heads.told_after)
 }
 

@@ -83,6 +83,11 @@ impl HighWater {
             .is_some_and(|file| device_and_inode(&file.path) != Some(file.device_and_inode))
     }
 
+    /// Whether the database may be another one than was read before.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.noticed.borrow().is_some() || self.is_file_replaced()
+    }
+
     /// Compares what a batch begins with; the rollback, if there was one.
     pub(crate) async fn check(
         &self,

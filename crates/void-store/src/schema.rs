@@ -14,7 +14,7 @@ const POSTGRES: &str = "SELECT CAST(tgname AS text) AS name FROM pg_trigger JOIN
 pub async fn foreign(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     let sql = match tx.engine() {
         Engine::Sqlite(_) => SQLITE,
-        Engine::Postgres(_) => POSTGRES,
+        Engine::Postgres(_) | Engine::Flight(_) => POSTGRES,
     };
     let rows = tx.all("schema", sql, &[]).await?;
     rows.iter().map(|row| row.string("name")).collect()

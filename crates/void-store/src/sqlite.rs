@@ -1,6 +1,10 @@
 //! SQLite: one writer thread with group commit, a few read-only connections beside it.
 
+mod checkpoints;
 mod reserve;
+#[cfg(test)]
+mod tests;
+mod versions;
 mod writer;
 
 use std::ffi::OsString;
@@ -23,12 +27,18 @@ use crate::heads::Newest;
 use crate::lanes::ReadTurn;
 use crate::migrations;
 use crate::rollbacks::HighWater;
+use crate::store::Reading;
 use crate::tx::{Engine, SqliteTx, Tx, run_cached};
 use crate::values::DatabaseBytes;
 use crate::writer::Job;
 
+pub use self::versions::Version;
+use self::versions::Versions;
+
 pub(crate) const READERS_MAX: usize = 4;
 const STATEMENTS_CACHED: usize = 128;
+/// What the writer keeps of the database in memory, at the most; SQLite's own 2 MB do not hold the ends of all indexes.
+const WRITER_CACHE_KIB: u32 = 32 * 1024;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Read and written by the account that runs Void.
 const PRIVATE: u32 = 0o600;
@@ -64,6 +74,7 @@ pub(crate) fn open(
         path: config.path.clone(),
         idle: Arc::default(),
         places: Arc::new(Semaphore::new(READERS_MAX)),
+        versions: Arc::new(Versions::new(&config.path)),
     };
     Ok((readers, committed, high_water))
 }
@@ -152,7 +163,11 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreEr
         "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;",
     )?;
     if access == Access::ReadWrite {
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;")?;
+        // The log is copied by `checkpoints`.
+        connection.execute_batch(&format!(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; \
+             PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -{WRITER_CACHE_KIB};"
+        ))?;
         assert_durable(&connection)?;
     }
     Ok(connection)
@@ -199,6 +214,7 @@ pub(crate) struct SqliteReaders {
     path: PathBuf,
     idle: Arc<Mutex<Vec<Connection>>>,
     places: Arc<Semaphore>,
+    versions: Arc<Versions>,
 }
 
 impl SqliteReaders {
@@ -206,32 +222,27 @@ impl SqliteReaders {
         &self.path
     }
 
-    pub(crate) async fn read<T, E, F>(&self, turn: ReadTurn, body: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-    {
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.versions.now()
+    }
+
+    pub(crate) async fn read(&self, turn: ReadTurn, read: Reading) -> Result<(), StoreError> {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
-            return Err(StoreError::Unavailable("the store is closed".to_owned()).into());
+            return Err(StoreError::Unavailable("the store is closed".to_owned()));
         };
         let readers = self.clone();
         let task = tokio::task::spawn_blocking(move || {
             // Until it is done, also when whoever asked has left.
             let _places = (turn, place);
-            readers.read_blocking(body)
+            readers.read_blocking(read)
         });
         match task.await {
             Ok(outcome) => outcome,
-            Err(error) => Err(StoreError::Internal(error.to_string()).into()),
+            Err(error) => Err(StoreError::Internal(error.to_string())),
         }
     }
 
-    fn read_blocking<T, E, F>(&self, body: F) -> Result<T, E>
-    where
-        E: From<StoreError>,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>>,
-    {
+    fn read_blocking(&self, read: Reading) -> Result<(), StoreError> {
         let idle = self
             .idle
             .lock()
@@ -243,7 +254,7 @@ impl SqliteReaders {
         };
         run_cached(&connection, "BEGIN")?;
         let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
-        let outcome = now(body(&mut tx));
+        let outcome = now(read(&mut tx));
         if let Engine::Sqlite(tx) = tx.into_engine() {
             let connection = tx.into_connection();
             // A connection that cannot end its transaction is not used again.
@@ -254,6 +265,6 @@ impl SqliteReaders {
                     .push(connection);
             }
         }
-        outcome?
+        outcome
     }
 }

@@ -1,5 +1,7 @@
 //! The store as use cases see it: `write` and `read`, on either engine.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot, watch};
 use void_domain::digests::Digest;
@@ -11,10 +13,10 @@ use crate::lanes::{self, Lanes};
 use crate::postgres::{PostgresConfig, PostgresReaders};
 use crate::rollbacks::{HighWater, Rollback, compare};
 use crate::schema;
-use crate::sqlite::{SqliteConfig, SqliteReaders};
+use crate::sqlite::{SqliteConfig, SqliteReaders, Version};
 use crate::tx::Tx;
 use crate::values::DatabaseBytes;
-use crate::writer::{Job, QUEUE_MAX, Reply, Urgency, UseCase};
+use crate::writer::{Job, Order, QUEUE_MAX, Reply, SharedUseCase, Urgency, UseCase};
 use crate::{clocks, heads, postgres, sqlite};
 
 #[derive(Clone)]
@@ -25,6 +27,9 @@ pub struct Store {
     committed: watch::Receiver<Newest>,
     high_water: HighWater,
 }
+
+/// A read on its way to a connection; it keeps what it found where its caller takes it.
+pub(crate) type Reading = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, ()> + Send>;
 
 #[derive(Clone)]
 enum Readers {
@@ -90,6 +95,30 @@ impl Store {
         self.submit(Urgency::Closing, body).await
     }
 
+    /// As [`write`](Self::write), for a use case that may run beside others of its kind: in one batch, at the same
+    /// time, each with its own view of what was committed before.
+    ///
+    /// Before it judges by something that another one may change, it takes the [`ConflictKey`](crate::ConflictKey) of that
+    /// ([`Tx::take`]). It may run more than once before it is answered; only what it wrote the last time is kept.
+    pub async fn write_shared<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    {
+        self.submit_shared(Urgency::New, body).await
+    }
+
+    /// As [`write_closing`](Self::write_closing), beside others.
+    pub async fn write_closing_shared<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    {
+        self.submit_shared(Urgency::Closing, body).await
+    }
+
     /// Runs the use case that answers a database that went back: the only one that is run until then.
     pub async fn repair<T, E, F>(&self, body: F) -> Result<T, E>
     where
@@ -150,11 +179,37 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
+        let job = |order| -> Box<dyn Job> {
+            Box::new(UseCase {
+                order,
+                body: Some(body),
+            })
+        };
+        self.send(urgency, job).await
+    }
+
+    async fn submit_shared<T, E, F>(&self, urgency: Urgency, body: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    {
+        let job = |order| -> Box<dyn Job> { Box::new(SharedUseCase { order, body }) };
+        self.send(urgency, job).await
+    }
+
+    async fn send<T, E>(
+        &self,
+        urgency: Urgency,
+        job: impl FnOnce(Order<T, E>) -> Box<dyn Job>,
+    ) -> Result<T, E>
+    where
+        E: From<StoreError>,
+    {
         let place = lanes::write().await?;
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(UseCase {
+        let job = job(Order {
             urgency,
-            body,
             reply: Reply::new(reply),
             place,
         });
@@ -174,17 +229,55 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
-        let turn = self.lanes.read().await?;
-        match &self.readers {
-            Readers::Sqlite(readers) => readers.read(turn, body).await,
-            // Large, and part of every request's future otherwise, also of those that wait for long.
-            Readers::Postgres(readers) => Box::pin(readers.read(turn, body)).await,
-        }
+        let outcome = Arc::new(Mutex::new(None));
+        let found = Arc::clone(&outcome);
+        let read: Reading = Box::new(move |tx| {
+            Box::pin(async move {
+                let outcome = body(tx).await;
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+            })
+        });
+        self.run(read).await?;
+        let outcome = outcome
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        outcome
+            .unwrap_or_else(|| Err(StoreError::Internal("a read did not finish".to_owned()).into()))
+    }
+
+    /// Compiled once for all reads of the product, which are more than a hundred. What they differ in is behind `read`.
+    fn run(&self, read: Reading) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let turn = self.lanes.read().await?;
+            match &self.readers {
+                Readers::Sqlite(readers) => readers.read(turn, read).await,
+                // Large, and part of every request's future otherwise, also of those that wait for long.
+                Readers::Postgres(readers) => Box::pin(readers.read(turn, read)).await,
+            }
+        })
+    }
+
+    /// How many use cases wait for the writer.
+    pub fn writes_waiting(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
     }
 
     /// The newest entry that is known to be committed; changes wake the listeners.
     pub fn committed(&self) -> watch::Receiver<Newest> {
         self.committed.clone()
+    }
+
+    /// The database as it is now. What was read after a version was taken is what is there as long as this gives
+    /// an equal one: nobody has committed anything since, neither this process nor whoever edits the file. `None`:
+    /// that cannot be told here (PostgreSQL), or the file is not the one that it was, and what was read says
+    /// nothing any more.
+    pub fn version(&self) -> Option<Version> {
+        let readers = self.sqlite_readers()?;
+        match self.high_water.is_doubtful() {
+            true => None,
+            false => readers.version(),
+        }
     }
 
     /// What the database takes on its disk.

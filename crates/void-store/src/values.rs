@@ -1,4 +1,4 @@
-//! Portable scalars: null, 64-bit integer and text. Nothing else crosses to a database, so both
+//! Portable scalars: null, 64-bit integer, text and bytes. Nothing else crosses to a database, so both
 //! engines store the same.
 
 use std::borrow::Cow;
@@ -13,14 +13,27 @@ use void_domain::time::Timestamp;
 use crate::columns::Columns;
 use crate::errors::StoreError;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Value<'a> {
     Null,
     Int(i64),
     Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
     /// Something that no column of ours holds. It was put there behind Void's back, and is an error of its
     /// row alone: the others are still read.
     Foreign,
+}
+
+impl Value<'_> {
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(number) => Value::Int(number),
+            Self::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => Value::Bytes(Cow::Owned(bytes.into_owned())),
+            Self::Foreign => Value::Foreign,
+        }
+    }
 }
 
 impl From<i64> for Value<'_> {
@@ -50,6 +63,18 @@ impl From<String> for Value<'_> {
 impl<'a> From<&'a String> for Value<'a> {
     fn from(text: &'a String) -> Self {
         Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl From<Vec<u8>> for Value<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(Cow::Owned(bytes))
     }
 }
 
@@ -83,7 +108,7 @@ macro_rules! values {
 pub(crate) use values;
 
 /// One row of a result, read by the names of its columns.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Row {
     table: &'static str,
     columns: Arc<Columns>,
@@ -103,12 +128,16 @@ impl Row {
         }
     }
 
+    pub(crate) fn cells(&self) -> &[Value<'static>] {
+        &self.cells
+    }
+
     /// What to call this row in an error: its first column, which is the key.
     fn id(&self) -> String {
         match self.cells.first() {
             Some(Value::Text(text)) => text.clone().into_owned(),
             Some(Value::Int(number)) => number.to_string(),
-            Some(Value::Null | Value::Foreign) | None => "?".to_owned(),
+            Some(Value::Null | Value::Bytes(_) | Value::Foreign) | None => "?".to_owned(),
         }
     }
 
@@ -136,7 +165,7 @@ impl Row {
         match self.cell(column)? {
             Value::Null => Ok(None),
             Value::Text(text) => Ok(Some(text)),
-            Value::Int(_) | Value::Foreign => {
+            Value::Int(_) | Value::Bytes(_) | Value::Foreign => {
                 Err(self.corrupt(format!("column {column} is no text")))
             }
         }
@@ -151,7 +180,7 @@ impl Row {
         match self.cell(column)? {
             Value::Null => Ok(None),
             Value::Int(number) => Ok(Some(*number)),
-            Value::Text(_) | Value::Foreign => {
+            Value::Text(_) | Value::Bytes(_) | Value::Foreign => {
                 Err(self.corrupt(format!("column {column} is no number")))
             }
         }
@@ -208,14 +237,26 @@ impl Row {
         match self.cell(column)? {
             Value::Text(text) => Ok(text.clone().into_owned()),
             Value::Int(number) => Ok(number.to_string()),
-            Value::Null | Value::Foreign => Err(self.corrupt(format!("column {column} is no key"))),
+            Value::Null | Value::Bytes(_) | Value::Foreign => {
+                Err(self.corrupt(format!("column {column} is no key")))
+            }
         }
     }
 
-    /// What it takes in memory, roughly: its texts.
+    pub(crate) fn blob(&self, column: &str) -> Result<&[u8], StoreError> {
+        match self.cell(column)? {
+            Value::Bytes(bytes) => Ok(bytes),
+            Value::Null | Value::Int(_) | Value::Text(_) | Value::Foreign => {
+                Err(self.corrupt(format!("column {column} holds no bytes")))
+            }
+        }
+    }
+
+    /// What it takes in memory, roughly: its texts and bytes.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |cell: &Value<'_>| match cell {
             Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
             Value::Null | Value::Int(_) | Value::Foreign => 0,
         };
         self.cells.iter().map(bytes).sum()
@@ -356,6 +397,8 @@ mod tests {
         wrong(row.int("verb").unwrap_err(), "column verb is no number");
         wrong(row.count("count").unwrap_err(), "column count is negative");
         wrong(row.opt_text("blob").unwrap_err(), "column blob is no text");
+        wrong(row.blob("blob").unwrap_err(), "column blob holds no bytes");
+        wrong(row.blob("note").unwrap_err(), "column note holds no bytes");
         let parsed = row.parsed("verb", |_| None::<()>).unwrap_err();
         wrong(parsed, "column verb does not hold what it should");
     }

@@ -26,11 +26,11 @@ pub(crate) enum Urgency {
 /// A use case on its way to the writer.
 pub(crate) trait Job: Send {
     fn urgency(&self) -> Urgency;
-    fn run<'t>(self: Box<Self>, tx: &'t mut Tx) -> BoxFuture<'t, Done>;
-    /// Answers for a use case that was begun and could not be brought to its end.
-    fn refuser(&self) -> Box<dyn FnOnce(StoreError) + Send>;
-    /// Answers without having run.
-    fn refuse(self: Box<Self>, error: StoreError);
+    /// Whether it may run beside others, and again if what it wrote was rolled back with theirs.
+    fn is_shared(&self) -> bool;
+    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Done>;
+    /// Answers a use case that was not run, or not brought to its end.
+    fn refuse(&self, error: StoreError);
 }
 
 /// Whether a use case may run in this batch.
@@ -51,18 +51,58 @@ pub(crate) struct Done {
     pub answer: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
 }
 
-pub(crate) struct UseCase<T, E, F> {
+/// What both kinds of use cases have.
+pub(crate) struct Order<T, E> {
     pub urgency: Urgency,
-    pub body: F,
     pub reply: Reply<T, E>,
     /// The caller's place in the queue, given back when it has run.
     pub place: Option<OwnedSemaphorePermit>,
+}
+
+impl<T, E> Order<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    fn done(&mut self, outcome: Result<T, E>) -> Done {
+        drop(self.place.take());
+        let reply = self.reply.clone();
+        Done {
+            keep: outcome.is_ok(),
+            answer: Box::new(move |committed| {
+                let answer = match (outcome, committed) {
+                    (Ok(_), Err(error)) => Err(E::from(error)),
+                    (outcome, _) => outcome,
+                };
+                reply.send(answer);
+            }),
+        }
+    }
+}
+
+/// A use case that runs alone, once.
+pub(crate) struct UseCase<T, E, F> {
+    pub order: Order<T, E>,
+    /// `None` once it has begun.
+    pub body: Option<F>,
+}
+
+/// A use case that may run beside others, and again.
+pub(crate) struct SharedUseCase<T, E, F> {
+    pub order: Order<T, E>,
+    pub body: F,
 }
 
 type Answerer<T, E> = oneshot::Sender<Result<T, E>>;
 
 /// Answers once; whoever comes later says nothing.
 pub(crate) struct Reply<T, E>(Arc<Mutex<Option<Answerer<T, E>>>>);
+
+impl<T, E> Clone for Reply<T, E> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 impl<T, E> Reply<T, E> {
     pub(crate) fn new(sender: Answerer<T, E>) -> Self {
@@ -85,35 +125,53 @@ where
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
 {
     fn urgency(&self) -> Urgency {
-        self.urgency
+        self.order.urgency
     }
 
-    fn run<'t>(self: Box<Self>, tx: &'t mut Tx) -> BoxFuture<'t, Done> {
-        let Self {
-            body, reply, place, ..
-        } = *self;
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Done> {
+        let body = self.body.take();
         Box::pin(async move {
-            let outcome = body(tx).await;
-            drop(place);
-            Done {
-                keep: outcome.is_ok(),
-                answer: Box::new(move |committed| {
-                    let answer = match (outcome, committed) {
-                        (Ok(_), Err(error)) => Err(E::from(error)),
-                        (outcome, _) => outcome,
-                    };
-                    reply.send(answer);
-                }),
-            }
+            let outcome = match body {
+                Some(body) => body(tx).await,
+                None => Err(E::from(StoreError::Internal(
+                    "a use case ran twice".to_owned(),
+                ))),
+            };
+            self.order.done(outcome)
         })
     }
 
-    fn refuser(&self) -> Box<dyn FnOnce(StoreError) + Send> {
-        let reply = Reply(Arc::clone(&self.reply.0));
-        Box::new(move |error| reply.send(Err(E::from(error))))
+    fn refuse(&self, error: StoreError) {
+        self.order.reply.send(Err(E::from(error)));
+    }
+}
+
+impl<T, E, F> Job for SharedUseCase<T, E, F>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+    F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+{
+    fn urgency(&self) -> Urgency {
+        self.order.urgency
     }
 
-    fn refuse(self: Box<Self>, error: StoreError) {
-        self.reply.send(Err(E::from(error)));
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Done> {
+        Box::pin(async move {
+            let outcome = (self.body)(tx).await;
+            self.order.done(outcome)
+        })
+    }
+
+    fn refuse(&self, error: StoreError) {
+        self.order.reply.send(Err(E::from(error)));
     }
 }

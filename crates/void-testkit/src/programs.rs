@@ -18,6 +18,12 @@ pub fn void_act() -> &'static Path {
     BUILT.get_or_init(|| program("void-act", "void-act", "--bin", ""))
 }
 
+/// What reads foreign bytes as the server does, and stands in for a reader of PDFs.
+pub fn capture_confined() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| program("void-capture", "void-capture-confined", "--bin", ""))
+}
+
 /// The stand-in for `claude`.
 pub(crate) fn scripted_claude() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::thread;
 
 use crate::entries::{self, Entry, LINE_BYTES_MAX};
+use crate::stretches;
 
 /// How much of the file is held at a time. More than the longest line.
 pub(crate) const BLOCK_BYTES: usize = 8 << 20;
@@ -89,7 +90,7 @@ fn split(block: &[u8], count: usize) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     for _ in 1..count {
         let tail = rest.get(block.len() / count..).unwrap_or_default();
-        let newline = tail.iter().position(|byte| *byte == b'\n');
+        let newline = stretches::newline(tail);
         let end = newline.map(|at| rest.len() - tail.len() + at + 1);
         let Some((piece, after)) = end.and_then(|end| rest.split_at_checked(end)) else {
             break;
@@ -103,7 +104,7 @@ fn split(block: &[u8], count: usize) -> Vec<&[u8]> {
 
 fn read_piece(piece: &[u8]) -> Vec<BlockLine> {
     let mut read = Vec::new();
-    for line in piece.split_inclusive(|byte| *byte == b'\n') {
+    for line in stretches::lines(piece) {
         match (entries::read(line), read.last_mut()) {
             (Ok(entry), _) => read.push(BlockLine::Entry(entry)),
             (Err(_), Some(BlockLine::Malformed { lines, .. })) => *lines += 1,

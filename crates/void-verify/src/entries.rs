@@ -8,6 +8,7 @@
 
 use crate::canonical;
 use crate::hashes::{Hash, entry_hash_of_parts, parse_hash};
+use crate::stretches;
 
 /// The longest line, in bytes without its newline.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
@@ -179,9 +180,7 @@ fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let body = text.strip_prefix(b"\"")?;
     let mut rest = body;
     loop {
-        let special = rest
-            .iter()
-            .position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'))?;
+        let special = stretches::special(rest)?;
         rest = match rest.get(special..)? {
             [b'"', rest @ ..] => return Some((body.get(..body.len() - rest.len() - 1)?, rest)),
             [

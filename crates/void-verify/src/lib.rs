@@ -13,7 +13,7 @@
 //!
 //! Reading order: `entries` (one line), `canonical` (a line that is spelled otherwise), `chains` (how
 //! lines must follow each other, and the names of what is wrong), `blocks` (bounded reading, threads),
-//! `reports` (what is said).
+//! `stretches` (finding bytes), `reports` (what is said).
 
 mod blocks;
 mod canonical;
@@ -21,6 +21,7 @@ mod chains;
 mod entries;
 mod hashes;
 mod reports;
+mod stretches;
 
 use std::fmt;
 use std::io::{self, Read};

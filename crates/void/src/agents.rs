@@ -11,7 +11,8 @@ use void_agent::brains::{
 use void_agent::gateway::Gateway;
 use void_agent::personas::Persona;
 use void_control::agents::ResidentsError;
-use void_control::{Control, agents};
+use void_control::tree::TreePlaces;
+use void_control::{Control, agents, tree};
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
@@ -65,6 +66,16 @@ pub(crate) async fn admit(control: &Control, residents: &[Agent]) -> Result<(), 
                 .next("give its file another name")
         }
     })
+}
+
+/// Begins to open the tree that these residents stand in.
+pub(crate) fn open_tree(control: &Control, settings: &Settings, residents: &[Agent]) {
+    let places = TreePlaces::of_data(&settings.data.value);
+    let residents = residents.iter().map(|agent| {
+        let persona = &agent.persona;
+        (persona.slug.clone(), persona.capabilities.clone())
+    });
+    tree::start(control, places, residents.collect());
 }
 
 /// Makes Little Blue known by the token that scripts use for her, if there is one.
@@ -221,7 +232,7 @@ impl Maker<'_> {
 }
 
 /// Who listens everywhere is reached on this machine.
-fn reached_at(listening: SocketAddr) -> SocketAddr {
+pub(crate) fn reached_at(listening: SocketAddr) -> SocketAddr {
     let address = match listening.ip() {
         IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

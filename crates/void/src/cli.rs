@@ -1,10 +1,24 @@
 //! The command line. Nouns for things, bare verbs for the daily ones.
 
+mod agents;
+mod conversations;
+mod kb;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::agents::{AgentLogsArgs, AgentMoveArgs, AgentsCommand};
+pub(crate) use self::conversations::{ConversationListArgs, ConversationsCommand};
+pub(crate) use self::kb::{
+    KbAttachArgs, KbAttachmentsArgs, KbCaptureArgs, KbCommand, KbEditArgs, KbExportArgs,
+    KbFieldArgs, KbGetArgs, KbImportArgs, KbKind, KbListArgs, KbNamedArgs, KbNewArgs, KbNoun,
+    KbRunbookArgs, KbSearchArgs, KbState, KbTextArgs,
+};
 use crate::output::ColorChoice;
+
+/// What every command takes is listed apart from what is its own.
+const EVERYWHERE: &str = "Options of every command";
 
 #[derive(Debug, Clone, Parser)]
 #[command(
@@ -16,21 +30,21 @@ use crate::output::ColorChoice;
 )]
 pub(crate) struct Cli {
     /// The settings file; void.toml in the data folder if left out
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = EVERYWHERE)]
     pub config: Option<PathBuf>,
     /// The data folder
-    #[arg(long, global = true, value_name = "FOLDER")]
+    #[arg(long, global = true, value_name = "FOLDER", help_heading = EVERYWHERE)]
     pub data: Option<PathBuf>,
     /// The server to talk to
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", help_heading = EVERYWHERE)]
     pub url: Option<String>,
     /// Print JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
     /// Print times as RFC 3339 in UTC
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub utc: bool,
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = EVERYWHERE)]
     pub color: ColorChoice,
     #[command(subcommand)]
     pub command: Command,
@@ -62,9 +76,15 @@ pub(crate) enum Command {
     Services(ServicesArgs),
     /// Talk to an agent
     Chat(ChatArgs),
-    /// Who talks here
+    /// What was said: find, read, keep elsewhere or delete conversations
+    #[command(subcommand)]
+    Conversations(ConversationsCommand),
+    /// Who talks here, and who stands under whom
     #[command(subcommand)]
     Agents(AgentsCommand),
+    /// What you know: pages, tasks, refs and projects in spaces
+    #[command(subcommand)]
+    Kb(KbCommand),
     /// The machines behind the catalogue
     #[command(subcommand)]
     Hosts(HostsCommand),
@@ -81,7 +101,7 @@ pub(crate) enum Command {
     Token(TokenCommand),
     /// Tools for a program that speaks MCP on standard input and output
     ///
-    /// Reads VOID_API_URL, VOID_AGENT_TOKEN, VOID_TOOL_REGISTRY (blue or security) and VOID_INSECURE_HTTP, and
+    /// Reads VOID_API_URL, VOID_AGENT_TOKEN, VOID_TOOL_REGISTRY (blue, security or companion) and VOID_INSECURE_HTTP, and
     /// nothing else.
     Mcp(McpArgs),
     /// How you are told what waits
@@ -164,21 +184,20 @@ pub(crate) struct ServicesArgs {
     after_help = "Examples:\n  void chat\n  void chat -m \"what is wrong?\"\n  void chat sentinel -m \"what was refused today?\"\n  journalctl -u caddy -n 20 | void chat"
 )]
 pub(crate) struct ChatArgs {
-    /// Whom to talk to
-    #[arg(default_value = "little-blue")]
-    pub agent: String,
+    /// Whom to talk to; Little Blue, or in a space who answers there
+    pub agent: Option<String>,
     /// Say this and end with the answer, with the lines of a pipe beneath it; without it a conversation begins, or the pipe is the message
     #[arg(short, long, value_name = "TEXT")]
     pub message: Option<String>,
     /// Begin a new conversation
-    #[arg(long)]
+    #[arg(long, conflicts_with = "space")]
     pub new: bool,
-}
-
-#[derive(Debug, Clone, Subcommand)]
-pub(crate) enum AgentsCommand {
-    /// List them with brain, rights and use
-    Ls,
+    /// Talk in this space, by title or id: what is found and drafted is of it
+    #[arg(long, value_name = "TITLE_OR_ID")]
+    pub space: Option<String>,
+    /// What "this" means in what you say: page:ID, service:NAME, guest:NODE/NUMBER and so on
+    #[arg(long, value_name = "KIND:ID")]
+    pub looking_at: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -266,6 +285,9 @@ pub(crate) enum InboxCommand {
     Show {
         /// Its code, such as K7M2, or its id
         id: String,
+        /// A draft's difference as a unified diff instead of word by word
+        #[arg(long)]
+        unified: bool,
     },
     /// Say yes
     Approve {
@@ -292,8 +314,13 @@ pub(crate) enum InboxCommand {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Withdraw a request that still waits
+    /// Withdraw a request that waits, for your yes or, approved, for its start
     Cancel {
+        /// Its code, such as K7M2, or its id
+        id: String,
+    },
+    /// Ask again for a draft that was not applied: a new one says the same of what is there now
+    Again {
         /// Its code, such as K7M2, or its id
         id: String,
     },
@@ -511,6 +538,12 @@ pub(crate) enum TokenCommand {
     },
     /// List tokens
     Ls,
+    /// Answer for a token that has read what a stranger could have written: its safe actions run again
+    Clear {
+        /// Its name, its id, or how its id begins
+        #[arg(value_name = "NAME_OR_ID")]
+        id: String,
+    },
     /// Withdraw a token
     Revoke {
         /// Its name, its id, or how its id begins
@@ -660,7 +693,7 @@ pub(crate) enum QuarantineCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct QuarantineArgs {
-    /// The id as the list shows it; or --all
+    /// The id or the name as the list shows it; or --all
     pub id: Option<String>,
     /// All of them, after you have read the list
     #[arg(long, conflicts_with = "id")]

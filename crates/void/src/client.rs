@@ -23,6 +23,7 @@ use crate::settings::{Environment, Settings};
 /// Longer than the longest wait that can be asked for.
 const TIMEOUT: Duration = Duration::from_secs(330);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const RENAME: &str = "point --url (VOID_API_URL) at the server that runs, or leave it out for the one of the data folder";
 /// What every answer of Void's has, see void-server/src/fence.rs.
 const MARK: &str = "x-void";
 
@@ -32,6 +33,8 @@ pub(crate) struct Client {
     token: Option<Secret>,
     /// Where the token comes from, in words.
     token_source: String,
+    /// Whether its address was named, and not found by the data folder: a server that is started listens elsewhere.
+    is_named: bool,
 }
 
 impl Client {
@@ -46,6 +49,7 @@ impl Client {
                 .filter(|url| !url.is_empty())
                 .map(str::to_owned)
         });
+        let is_named = named.is_some();
         let base = match named {
             Some(named) => {
                 let base = server_url(&named)?;
@@ -83,6 +87,7 @@ impl Client {
             base,
             token,
             token_source,
+            is_named,
         })
     }
 
@@ -93,6 +98,7 @@ impl Client {
             base: self.base.clone(),
             token: Some(Secret::new(token)),
             token_source: "this token".to_owned(),
+            is_named: self.is_named,
         }
     }
 
@@ -115,6 +121,34 @@ impl Client {
         body: &impl Serialize,
     ) -> Result<Value, CommandError> {
         self.call(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// A file as it is.
+    pub(crate) async fn post_file(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+    ) -> Result<Value, CommandError> {
+        let request = self.request(Method::POST, path);
+        let request = request.header("content-type", "application/octet-stream");
+        self.call(request.body(bytes)).await
+    }
+
+    pub(crate) async fn put(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Value, CommandError> {
+        self.call(self.request(Method::PUT, path).json(body)).await
+    }
+
+    pub(crate) async fn patch(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Value, CommandError> {
+        self.call(self.request(Method::PATCH, path).json(body))
+            .await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Result<Value, CommandError> {
@@ -196,16 +230,21 @@ impl Client {
         } else {
             format!("no answer from {base}: the connection broke off")
         };
-        CommandError::new(FailureCode::Unreachable, message)
-            .next("void serve, or point --url at the server that runs")
+        CommandError::new(FailureCode::Unreachable, message).next(if self.is_named {
+            RENAME
+        } else {
+            "void serve, or point --url at the server that runs"
+        })
     }
 
     /// Something listens there, and it is not Void.
     fn not_void(&self, why: &str) -> CommandError {
         let message = format!("another server answers at {}: {why}", self.base);
-        CommandError::new(FailureCode::NotVoid, message).next(
-            "void config show says where Void listens (listen); then VOID_LISTEN=127.0.0.1:PORT void serve, or --url",
-        )
+        CommandError::new(FailureCode::NotVoid, message).next(if self.is_named {
+            RENAME
+        } else {
+            "void config show says where Void listens (listen); then VOID_LISTEN=127.0.0.1:PORT void serve, or --url"
+        })
     }
 
     /// The server's error; without a code of Void's it is another server's.

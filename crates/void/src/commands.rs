@@ -1,6 +1,7 @@
 //! One file per noun. Commands are thin: they call the server, or a pure function, and print.
 
 mod actions;
+mod agent_processes;
 mod agents;
 mod audit;
 mod backup;
@@ -8,12 +9,14 @@ mod bridge;
 mod chat;
 mod clock;
 mod config;
+mod conversations;
 mod demo;
 mod diffs;
 mod doctor;
 mod freeze;
 mod hosts;
 mod inbox;
+mod kb;
 pub(crate) mod mcp;
 mod mutes;
 mod node;
@@ -30,17 +33,19 @@ mod setup_link;
 mod status;
 mod storage;
 mod token;
+mod word_diffs;
 
 use clap::CommandFactory as _;
 use serde_json::{Value, json};
 use void_domain::failures::FailureCode;
 
-use crate::cli::{Cli, Command, ConfigCommand, McpArgs, McpCommand};
+use crate::cli::{ActionsCommand, Cli, Command, ConfigCommand, McpArgs, McpCommand};
 use crate::client::{self, Client};
 use crate::exit::{self, CommandError, Exit};
 use crate::hints::NAME;
 pub(crate) use crate::hints::{program, quoted};
 use crate::output::Output;
+use crate::running;
 use crate::settings::{Environment, Flags, Settings};
 
 /// What a command needs beside its own arguments.
@@ -131,7 +136,8 @@ pub(crate) async fn run(
         }
         _ => flags(&cli),
     };
-    let settings = Settings::load(&flags, environment)?;
+    let settings = Settings::load(&flags, environment)
+        .or_else(|problem| ask_anyway(&cli, &flags, environment, output, problem))?;
     let again = cli.clone();
     let session = Session {
         settings,
@@ -150,7 +156,9 @@ pub(crate) async fn run(
         Command::Thaw => freeze::thaw(&session).await?,
         Command::Services(args) => services::run(&session, args).await?,
         Command::Chat(args) => chat::run(&session, args).await?,
+        Command::Conversations(command) => conversations::run(&session, command).await?,
         Command::Agents(command) => agents::run(&session, command).await?,
+        Command::Kb(command) => kb::run(&session, command).await?,
         Command::Hosts(command) => hosts::run(&session, command).await?,
         Command::Node(command) => node::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
@@ -173,6 +181,54 @@ pub(crate) async fn run(
         | Command::HelpCodes => Exit::Done,
     };
     Ok(exit)
+}
+
+/// Whether nothing but a server is asked: its settings are those that count.
+const fn only_asks(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Status
+            | Command::Actions(ActionsCommand::Ls | ActionsCommand::Show { .. })
+            | Command::Run(_)
+            | Command::Inbox(_)
+            | Command::Freeze(_)
+            | Command::Thaw
+            | Command::Services(_)
+            | Command::Chat(_)
+            | Command::Conversations(_)
+            | Command::Agents(_)
+            | Command::SetupLink(_)
+            | Command::Token(_)
+            | Command::Notify(_)
+            | Command::Quarantine(_)
+    )
+}
+
+/// A slip in the settings file keeps nobody from a server that runs. Where that is must be known otherwise: the
+/// owner's token goes to no guessed address.
+fn ask_anyway(
+    cli: &Cli,
+    flags: &Flags,
+    environment: &Environment,
+    output: &Output,
+    problem: CommandError,
+) -> Result<Settings, CommandError> {
+    if !only_asks(&cli.command) || problem.code != FailureCode::ConfigInvalid {
+        return Err(problem);
+    }
+    let Ok(settings) = Settings::load_to_ask(flags, environment) else {
+        return Err(problem);
+    };
+    let is_named = cli.url.is_some()
+        || environment
+            .get("VOID_API_URL")
+            .is_some_and(|url| !url.is_empty());
+    let note = running::find(&settings.data.value);
+    if !is_named && note.is_none_or(|note| note.listen.is_none()) {
+        return Err(problem);
+    }
+    output.warning(&problem);
+    Ok(settings)
 }
 
 /// What the command line sets, whatever the command.

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use void_bridge::BridgeConfig;
+use void_capture::{Captures, Extractor, FetchPatience, Fetcher, SystemResolver};
 use void_channels::{Channels, LocalConfig, SshConfig};
 use void_control::instances::{Identity, StartError};
-use void_control::{Clock, ControlConfig, OWNER_TOKEN_LONG};
+use void_control::{Clock, ControlConfig, OWNER_TOKEN_LONG, knowledge};
 use void_domain::catalogue::Catalogue;
 use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
@@ -22,7 +23,7 @@ use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 use crate::commands::quoted;
 use crate::exit::{CommandError, Exit};
 use crate::settings::{Environment, Settings};
-use crate::{agents, catalogue, notifiers, proxmox, services};
+use crate::{agents, catalogue, embeddings, notifiers, proxmox, services};
 
 /// What everything that this control plane shows is: the real thing, or a rehearsal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,8 +86,14 @@ pub(crate) async fn plane(
         control,
         bridge: bridge(settings),
         notifiers: notifiers::notifiers(settings, environment)?,
+        embeddings: embeddings::config(settings, environment)?,
     };
-    Plane::start(config).await.map_err(start_problem)
+    let plane = Plane::start(config).await.map_err(start_problem)?;
+    // What the owner has is whole without it, so a start does not end with it.
+    if let Err(error) = knowledge::make_first_space(plane.control()).await {
+        tracing::warn!("the first space could not be made: {error}");
+    }
+    Ok(plane)
 }
 
 /// Who this is among the instances on the database: by the data folder, called as the settings say.
@@ -152,6 +159,26 @@ pub(crate) fn channels(
         proxmox::config(settings, environment)?,
     )
     .map_err(|error| CommandError::config(error.to_string()))
+}
+
+/// The hidden subcommand that reads foreign bytes.
+pub(crate) const EXTRACT: &str = "extract";
+
+/// What fetches pages of the web and reads foreign bytes; one for the whole server, because it counts.
+pub(crate) fn captures(settings: &Settings) -> Result<Captures, CommandError> {
+    let fetcher = Fetcher::of_this_machine(
+        settings.captures.allowed.clone(),
+        Arc::new(SystemResolver),
+        FetchPatience::default(),
+    );
+    Ok(Captures::new(fetcher, extractor(settings)?))
+}
+
+pub(crate) fn extractor(settings: &Settings) -> Result<Extractor, CommandError> {
+    Ok(Extractor {
+        isolation: settings.captures.isolation,
+        ..Extractor::new(own_program()?, vec![EXTRACT.into()])
+    })
 }
 
 fn own_program() -> Result<PathBuf, CommandError> {
@@ -228,9 +255,11 @@ pub(crate) fn store_problem(error: StoreError) -> CommandError {
             FailureCode::Unavailable,
             "void config check",
         ),
-        StoreError::Constraint(_) | StoreError::Internal(_) => {
-            problem(Exit::Failed, FailureCode::Internal, "please report this")
-        }
+        StoreError::Constraint(_) | StoreError::Internal(_) => problem(
+            Exit::Failed,
+            FailureCode::Internal,
+            "if the database was changed by hand: void backup ls, then void backup restore FILE, then void audit verify; otherwise please report this",
+        ),
     }
 }
 

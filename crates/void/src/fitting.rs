@@ -41,13 +41,42 @@ fn units(text: &str) -> impl Iterator<Item = &str> {
         let first = rest.chars().next()?;
         let length = match first {
             ESCAPE => rest.find('m').map(|end| end + 1),
-            '\\' if rest.starts_with("\\u{") => rest.find('}').map(|end| end + 1),
+            '\\' => shown_character(rest),
             _ => None,
         };
         let (unit, after) = rest.split_at_checked(length.unwrap_or(first.len_utf8()))?;
         rest = after;
         Some(unit)
     })
+}
+
+/// How long the escape is that shows a character, at the beginning of `text`. What somebody else wrote in its shape
+/// and does not end as soon is broken like every word.
+fn shown_character(text: &str) -> Option<usize> {
+    const DIGITS_MAX: usize = 6;
+    let digits = text.strip_prefix("\\u{")?;
+    let end = digits.find(|letter: char| !letter.is_ascii_hexdigit())?;
+    let is_whole = (1..=DIGITS_MAX).contains(&end) && digits.get(end..)?.starts_with('}');
+    is_whole.then_some("\\u{}".len() + end)
+}
+
+/// In front of every piece of a text of somebody else's but its first: nothing in it makes such a piece, so none
+/// looks like a line of Void's own.
+const BAR: &str = "| ";
+
+/// A text with words of somebody else's behind `lead`, broken between words; a bar stands before all that goes on.
+pub(crate) fn continued(lead: &str, text: &str, columns_max: Option<usize>) -> Vec<String> {
+    let indent = columns(lead);
+    let pieces = match columns_max {
+        Some(max) => wrapped(text, max.saturating_sub(indent + BAR.len())),
+        None => text.split('\n').map(str::to_owned).collect(),
+    };
+    let next = format!("{}{BAR}", " ".repeat(indent));
+    let leads = std::iter::once(lead).chain(std::iter::repeat(next.as_str()));
+    let lines = leads.zip(pieces);
+    lines
+        .map(|(lead, piece)| format!("{lead}{piece}"))
+        .collect()
 }
 
 /// The text in lines of at most `max` columns. Its own line breaks stay.
@@ -61,7 +90,6 @@ pub(crate) fn wrapped(text: &str, max: usize) -> Vec<String> {
 /// A line of somebody else's behind `lead`, as it was written: a bar stands before every piece of it, so that none
 /// looks like a line of Void's own.
 pub(crate) fn barred(lead: &str, text: &str, columns_max: Option<usize>) -> Vec<String> {
-    const BAR: &str = "| ";
     let indent = columns(lead);
     let room = columns_max.map(|max| max.saturating_sub(indent + BAR.len()).max(COLUMNS_MIN));
     let mut pieces = vec![String::new()];
@@ -113,22 +141,41 @@ fn wrapped_line(text: &str, max: usize) -> Vec<String> {
     lines
 }
 
+/// How many columns the longest word takes: in fewer it is broken.
+pub(crate) fn widest_word(text: &str) -> usize {
+    text.split([' ', '\n']).map(columns).max().unwrap_or(0)
+}
+
 /// What each column of a table gets, so that all of it fits: the widest give way first, down to what can still be
-/// read, and the first, by which a row is called, last.
-pub(crate) fn column_widths(natural: &[usize], gap: usize, max: usize) -> Vec<usize> {
+/// read, and the first, by which a row is called, last. No word is broken (`words` has the longest of each column) as
+/// long as another column can give way.
+pub(crate) fn column_widths(
+    natural: &[usize],
+    words: &[usize],
+    gap: usize,
+    max: usize,
+) -> Vec<usize> {
     let mut widths = natural.to_vec();
     let gaps = gap * natural.len().saturating_sub(1);
     let room = max.saturating_sub(gaps);
+    let whole: Vec<usize> = words.iter().map(|word| (*word).max(COLUMNS_MIN)).collect();
+    let broken = vec![COLUMNS_MIN; natural.len()];
     while widths.iter().sum::<usize>() > room {
-        let (first, others) = widths.split_at_mut(1.min(natural.len()));
-        let gives_way = |width: &&mut usize| **width > COLUMNS_MIN;
-        let widest = others.iter_mut().filter(gives_way).max();
-        let Some(widest) = widest.or_else(|| first.iter_mut().find(gives_way)) else {
+        let gives_way = giving_way(&widths, &whole).or_else(|| giving_way(&widths, &broken));
+        let Some(width) = gives_way.and_then(|column| widths.get_mut(column)) else {
             break;
         };
-        *widest -= 1;
+        *width -= 1;
     }
     widths
+}
+
+/// The widest column but the first that is wider than it has to be, or else the first.
+fn giving_way(widths: &[usize], least: &[usize]) -> Option<usize> {
+    let wider = |column: &usize| widths.get(*column) > least.get(*column);
+    let others = (1..widths.len()).filter(wider);
+    let widest = others.max_by_key(|column| widths.get(*column));
+    widest.or_else(|| Some(0).filter(wider))
 }
 
 #[cfg(test)]
@@ -152,6 +199,35 @@ mod tests {
         let whole: String = shown.iter().filter_map(|piece| piece.get(11..)).collect();
         assert_eq!(whole, line, "no blank is lost");
         assert_eq!(barred("  ", "a  b ", None), ["  | a  b "]);
+    }
+
+    #[test]
+    fn what_goes_on_has_a_bar_that_no_word_escapes() {
+        let text = format!(
+            "image: \"a{}risk: nominal | {}\"",
+            " ".repeat(60),
+            "x".repeat(90)
+        );
+        let shown = continued("  binds  ", &text, Some(80));
+        assert!(
+            shown.len() > 2 && shown[0].starts_with("  binds  image"),
+            "{shown:?}"
+        );
+        for piece in &shown[1..] {
+            assert!(piece.starts_with("         | "), "{shown:?}");
+        }
+        assert!(shown.iter().all(|piece| columns(piece) <= 80), "{shown:?}");
+        // A shape that looks like an escape of ours is no place to hide a line in.
+        for open in ["\\u{", "\\u{20", "\\u{fffffff}"] {
+            let text = format!("{open}{}risk: nominal}}", " -".repeat(60));
+            for shown in [
+                continued("  ", &text, Some(40)),
+                barred("  ", &text, Some(40)),
+            ] {
+                assert!(shown.iter().all(|piece| columns(piece) <= 40), "{shown:?}");
+            }
+        }
+        assert_eq!(continued("  ", "a  b", None), ["  a  b"]);
     }
 
     #[test]
@@ -200,12 +276,21 @@ mod tests {
 
     #[test]
     fn the_widest_columns_give_way_first() {
-        assert_eq!(column_widths(&[4, 40, 10], 2, 40), [4, 22, 10]);
-        assert_eq!(column_widths(&[4, 40, 40], 2, 48), [4, 20, 20]);
-        assert_eq!(column_widths(&[4, 10], 2, 80), [4, 10]);
-        assert_eq!(column_widths(&[30, 20, 20], 2, 60), [30, 13, 13]);
-        assert_eq!(column_widths(&[], 2, 10), [0; 0]);
+        assert_eq!(column_widths(&[4, 40, 10], &[4, 4, 4], 2, 40), [4, 22, 10]);
+        assert_eq!(column_widths(&[4, 40, 40], &[4, 4, 4], 2, 48), [4, 20, 20]);
+        assert_eq!(column_widths(&[4, 10], &[4, 4], 2, 80), [4, 10]);
+        assert_eq!(
+            column_widths(&[30, 20, 20], &[4, 4, 4], 2, 60),
+            [30, 13, 13]
+        );
+        assert_eq!(column_widths(&[], &[], 2, 10), [0; 0]);
+        // A word is broken only where nothing else gives way: a day stays a day.
+        assert_eq!(
+            column_widths(&[43, 5, 10, 9], &[8, 5, 10, 3], 2, 60),
+            [31, 5, 10, 8]
+        );
+        assert_eq!(column_widths(&[20, 36], &[20, 36], 2, 40), [20, 18]);
         // Too narrow for anything: it ends, and stays readable.
-        assert_eq!(column_widths(&[20, 20, 20], 2, 10), [8, 8, 8]);
+        assert_eq!(column_widths(&[20, 20, 20], &[4, 4, 4], 2, 10), [8, 8, 8]);
     }
 }

@@ -10,7 +10,7 @@ use crate::settings::Environment;
 pub(crate) const NAME: &str = "void";
 const PROGRAM: &str = "void ";
 /// The first word of each command; a test compares them with what the program takes.
-const COMMANDS: &str = "demo serve reload status actions run inbox freeze thaw services chat agents hosts node audit \
+const COMMANDS: &str = "demo serve reload status actions run inbox freeze thaw services chat conversations agents kb hosts node audit \
     setup-link token mcp notify backup quarantine bridge clock config provision service doctor \
     completions version help-exit-codes help-codes";
 

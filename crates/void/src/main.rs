@@ -9,15 +9,18 @@ mod commands;
 mod compose;
 mod core_dumps;
 mod digest_words;
+mod embeddings;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod first_process;
 mod fitting;
 mod hints;
 mod node;
 mod notifiers;
 mod output;
 mod personas;
+mod processes;
 mod proxmox;
 mod qr;
 mod rehearsal;
@@ -43,6 +46,19 @@ fn main() -> ExitCode {
     let first = std::env::args_os().nth(1).unwrap_or_default();
     if first == "act" {
         return void_act::main_with(std::env::args_os().skip(2), environment.original_command());
+    }
+    // What reads foreign bytes: the same, and nothing before it confines itself.
+    if first == compose::EXTRACT {
+        let words = std::env::args_os().skip(2);
+        return void_capture::run_extractor(
+            words,
+            std::io::stdin().lock(),
+            std::io::stdout().lock(),
+        );
+    }
+    // An agent: the same.
+    if std::env::args_os().skip(1).eq(processes::RUN) {
+        return void_supervise::run_agent(|name| environment.get(name).map(str::to_owned));
     }
     // A process of a rehearsal lab: the same.
     if first == rehearsal::COMMAND {
@@ -87,16 +103,31 @@ fn usage_message(error: &clap::Error) -> String {
     }
 }
 
+fn serve_as_child(cli: &Cli, environment: &Environment) -> ExitCode {
+    first_process::serve().unwrap_or_else(|error| {
+        let times = times::Times::as_they_come();
+        let output = output::Output::new(cli.json, cli.color, times, environment);
+        output.error(&exit::CommandError::failed(
+            FailureCode::Internal,
+            format!("the server cannot be started as a child of the first process: {error}"),
+        ));
+        exit::to_code(Exit::Failed)
+    })
+}
+
 fn eprint_json(problem: &serde_json::Value) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{problem}");
 }
 
 fn run(cli: Cli, environment: Environment) -> ExitCode {
+    if matches!(cli.command, Command::Serve(_)) && first_process::is_this() {
+        return serve_as_child(&cli, &environment);
+    }
     let times = if cli.utc {
         times::Times::as_they_come()
     } else {
-        times::Times::local(void_control::Clock::system().now().as_ms())
+        times::Times::local(|| void_control::Clock::system().now().as_ms())
     };
     let output = output::Output::new(cli.json, cli.color, times, &environment)
         .with_hints_for(commands::called_as(&cli, &environment));

@@ -39,6 +39,8 @@ pub(crate) struct Output {
 
 /// Between the columns of a table.
 const GAP: usize = 2;
+/// The column that an id is in.
+const ID_COLUMN: &str = "ID";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -131,6 +133,18 @@ impl Output {
         self.hanging(&format!("  {name:name_columns$} "), value);
     }
 
+    /// A name and a value with words of somebody else's: what goes on below it is marked.
+    pub(crate) fn foreign_field(&self, name: &str, name_columns: usize, value: &str) {
+        self.foreign(&format!("  {name:name_columns$} "), value);
+    }
+
+    /// A text with words of somebody else's, which goes on under its own beginning behind a mark.
+    pub(crate) fn foreign(&self, lead: &str, text: &str) {
+        for line in fitting::continued(lead, text, self.columns) {
+            self.line(line.trim_end());
+        }
+    }
+
     /// A line of somebody else's, which is theirs in every piece of it.
     pub(crate) fn quoted_field(&self, name: &str, name_columns: usize, text: &str) {
         let lead = format!("  {name:name_columns$} ");
@@ -169,6 +183,17 @@ impl Output {
         let _ = writeln!(io::stderr(), "{}", message.as_ref());
     }
 
+    /// Something is wrong that is in nobody's way now.
+    pub(crate) fn warning(&self, problem: &CommandError) {
+        if self.json {
+            let value = problem.to_value(|said| self.typed(said));
+            return self.note(json!({"warning": value.get("error")}).to_string());
+        }
+        let said = self.typed(&text::escaped_lines(&problem.message));
+        self.note(format!("warning: {said}"));
+        self.note(format!("  next: {}", self.typed("void config check")));
+    }
+
     pub(crate) fn error(&self, problem: &CommandError) {
         if self.json {
             let value = problem.to_value(|said| self.typed(said));
@@ -199,30 +224,54 @@ impl Output {
         format!("\u{1b}[{code}m{word}\u{1b}[0m")
     }
 
-    /// Columns of equal width; every cell is made harmless first. What does not fit goes on below, whole.
+    /// Columns of equal width; every cell is made harmless first. What does not fit goes on below, whole; an id has a
+    /// line of its own then, because it is there to be copied.
     pub(crate) fn table(&self, header: &[&str], rows: &[Vec<String>]) {
-        let rows: Vec<Vec<String>> = rows
+        let mut header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+        let mut rows: Vec<Vec<String>> = rows
             .iter()
             .map(|row| row.iter().map(|cell| text::escaped(cell)).collect())
             .collect();
-        let natural = |column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            let cells = cells.map(|cell| fitting::columns(cell));
-            let name = header.get(column).map(|name| fitting::columns(name));
-            cells.chain(name).max().unwrap_or(0)
-        };
-        let mut widths: Vec<usize> = (0..header.len()).map(natural).collect();
+        let mut ids = Vec::new();
+        let mut widths = widths_of(&header, &rows, fitting::columns);
         if let Some(columns) = self.columns {
-            widths = fitting::column_widths(&widths, GAP, columns);
+            let is_too_wide =
+                widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) > columns;
+            let id = header.iter().position(|name| name == ID_COLUMN);
+            if let (true, Some(at)) = (is_too_wide, id) {
+                header.remove(at);
+                widths.remove(at);
+                let id_of = |row: &mut Vec<String>| match at < row.len() {
+                    true => row.remove(at),
+                    false => String::new(),
+                };
+                ids = rows.iter_mut().map(id_of).collect();
+            }
+            let words = widths_of(&header, &rows, fitting::widest_word);
+            widths = fitting::column_widths(&widths, &words, GAP, columns);
         }
-        let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
         for line in laid_out(&header, &widths) {
             self.line(self.tone(Tone::Dim, &line));
         }
-        for row in &rows {
+        for (number, row) in rows.iter().enumerate() {
             for line in laid_out(row, &widths) {
                 self.line(line);
             }
+            if let Some(id) = ids.get(number) {
+                self.line(format!("  id: {id}"));
+            }
+        }
+    }
+
+    /// How far something is: on a terminal in one line that changes, for programs as a line of its own, and nowhere else.
+    pub(crate) fn progress(&self, what: &str, done: usize, of: usize) {
+        if self.json {
+            let progress = json!({"progress": {"what": what, "done": done, "of": of}});
+            self.note(progress.to_string());
+        } else if io::stderr().is_terminal() {
+            let end = if done >= of { "\r\u{1b}[2K" } else { "" };
+            let _ = write!(io::stderr(), "\r\u{1b}[2K{what} {done} of {of}{end}");
+            let _ = io::stderr().flush();
         }
     }
 
@@ -246,6 +295,16 @@ impl Output {
             seconds += 1;
         }
     }
+}
+
+/// What the widest cell of each column takes, its name included.
+fn widths_of(header: &[String], rows: &[Vec<String>], wide: impl Fn(&str) -> usize) -> Vec<usize> {
+    let of_column = |(column, name): (usize, &String)| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let widest = cells.map(|cell| wide(cell)).max().unwrap_or(0);
+        widest.max(wide(name))
+    };
+    header.iter().enumerate().map(of_column).collect()
 }
 
 /// One row in as many lines as its longest cell needs.

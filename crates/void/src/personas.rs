@@ -105,13 +105,16 @@ mod tests {
             let names = personas.iter().map(|one| one.slug.to_string());
             Ok::<Vec<String>, String>(names.collect())
         };
-        assert_eq!(names().unwrap(), ["little-blue", "sentinel"]);
+        assert_eq!(names().unwrap(), ["companion", "little-blue", "sentinel"]);
         let folder = folder(data.path());
         fs::create_dir(&folder).unwrap();
         for (file, text) in [("night.toml", NIGHT), (".swp", "x"), ("night.toml~", "x")] {
             fs::write(folder.join(file), text).unwrap();
         }
-        assert_eq!(names().unwrap(), ["little-blue", "night", "sentinel"]);
+        assert_eq!(
+            names().unwrap(),
+            ["companion", "little-blue", "night", "sentinel"]
+        );
         for (file, text, problem) in [
             ("notes.md", "x", "called NAME.toml"),
             ("Loud.toml", NIGHT, "called NAME.toml"),

@@ -4,14 +4,18 @@
 mod agent_names;
 mod agents;
 mod brains;
+mod captures;
 mod docs;
+mod embeddings;
 mod environment;
 mod file;
 mod limits;
 mod merge;
 mod notify;
 mod problems;
+mod processes;
 mod rows;
+mod secret_programs;
 mod secrets;
 mod sources;
 mod table;
@@ -31,17 +35,23 @@ use void_domain::secrets::Secret;
 
 pub(crate) use self::agents::{AgentSettings, ClaudeSettings};
 pub(crate) use self::brains::BrainKind;
+pub(crate) use self::captures::CaptureSettings;
 pub(crate) use self::docs::page;
+pub(crate) use self::embeddings::EmbeddingsSettings;
 pub(crate) use self::environment::Environment;
 use self::merge::Values;
-pub(crate) use self::merge::{Flags, Shown};
+pub(crate) use self::merge::{Flags, ShownValue};
 pub(crate) use self::notify::NotifySettings;
 pub(crate) use self::problems::Problems;
+pub(crate) use self::processes::{DriverSettings, ProcessSettings};
 pub(crate) use self::secrets::Reference;
 pub(crate) use self::sources::{Source, Sourced};
 pub(crate) use self::values::listen_address;
 pub(crate) use self::variables::warnings;
 use crate::exit::CommandError;
+
+/// Where a server is, and who asks.
+const TO_ASK: [&str; 2] = ["listen", "owner_token"];
 
 #[derive(Clone)]
 pub(crate) struct Settings {
@@ -72,11 +82,14 @@ pub(crate) struct Settings {
     pub backups_folder: Sourced<PathBuf>,
     pub bridge_folder: Sourced<Option<PathBuf>>,
     pub bridge_decisions: Sourced<bool>,
+    pub embeddings: EmbeddingsSettings,
     pub limits: Limits,
     pub agents: BTreeMap<String, AgentSettings>,
     pub claude: ClaudeSettings,
     pub little_blue_token: Sourced<Option<Reference>>,
     pub notify: NotifySettings,
+    pub captures: CaptureSettings,
+    pub processes: ProcessSettings,
     pub lockout: Lockout,
     values: Values,
 }
@@ -91,7 +104,18 @@ pub(crate) struct ProxmoxSettings {
 
 impl Settings {
     pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Self, CommandError> {
-        let values = Values::read(flags, environment)?;
+        Self::of(flags, Values::read(flags, environment)?)
+    }
+
+    /// What a command needs that only talks to a server; what is wrong with the rest of the file is passed over.
+    pub(crate) fn load_to_ask(
+        flags: &Flags,
+        environment: &Environment,
+    ) -> Result<Self, CommandError> {
+        Self::of(flags, Values::read_only(flags, environment, &TO_ASK)?)
+    }
+
+    fn of(flags: &Flags, values: Values) -> Result<Self, CommandError> {
         Ok(Self {
             config_file: values.get("config_file")?,
             data: values.get("data")?,
@@ -123,18 +147,21 @@ impl Settings {
             backups_folder: values.get("backups.folder")?,
             bridge_folder: values.find("bridge.dir")?,
             bridge_decisions: values.get("bridge.decisions")?,
+            embeddings: embeddings::read(&values)?,
             limits: limits::read(&values)?,
             agents: agents::read(&values)?,
             claude: agents::claude(&values)?,
             little_blue_token: values.find("little_blue_token")?,
             notify: notify::read(&values)?,
+            captures: captures::read(&values)?,
+            processes: processes::read(&values)?,
             lockout: lockout(&values)?,
             values,
         })
     }
 
     /// Every setting, as people see it.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = Shown> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = ShownValue> {
         self.values.shown()
     }
 

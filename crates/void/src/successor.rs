@@ -45,7 +45,7 @@ pub(crate) fn replace(socket: OwnedFd) -> io::Error {
 }
 
 /// Where this program is; after an upgrade, the new one in the same place.
-fn program() -> io::Result<PathBuf> {
+pub(crate) fn program() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let replaced = program
         .to_str()

@@ -12,7 +12,8 @@ const NOW_S: i64 = 2;
 /// How this command says times.
 #[derive(Debug, Clone)]
 pub(crate) struct Times {
-    now: Timestamp,
+    /// In milliseconds. Asked for each time: a command may have waited for a person, or for a run.
+    now_ms: fn() -> i64,
     /// `None` says every time as it came, in UTC.
     zone: Option<TimeZone>,
 }
@@ -21,21 +22,25 @@ impl Times {
     /// As they came: for programs, and with `--utc`.
     pub(crate) const fn as_they_come() -> Self {
         Self {
-            now: Timestamp::UNIX_EPOCH,
+            now_ms: || 0,
             zone: None,
         }
     }
 
     /// Beside this moment, in the zone of this machine.
-    pub(crate) fn local(now_ms: i64) -> Self {
+    pub(crate) fn local(now_ms: fn() -> i64) -> Self {
         Self::in_zone(now_ms, TimeZone::system())
     }
 
-    fn in_zone(now_ms: i64, zone: TimeZone) -> Self {
+    const fn in_zone(now_ms: fn() -> i64, zone: TimeZone) -> Self {
         Self {
-            now: Timestamp::from_millisecond(now_ms).unwrap_or(Timestamp::UNIX_EPOCH),
+            now_ms,
             zone: Some(zone),
         }
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond((self.now_ms)()).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     /// How far away it is, and from an hour on when: `12 min ago`, `in 4 min`, `14:55`, `yesterday 14:55`.
@@ -43,7 +48,7 @@ impl Times {
         let Some((at, zone)) = self.parsed(text) else {
             return text.to_owned();
         };
-        let ahead_s = at.as_second().saturating_sub(self.now.as_second());
+        let ahead_s = at.as_second().saturating_sub(self.now().as_second());
         let away_s = ahead_s.saturating_abs();
         if away_s <= NOW_S {
             return "now".to_owned();
@@ -102,7 +107,7 @@ impl Times {
     }
 
     fn spoken(&self, at: Timestamp, zone: &TimeZone) -> String {
-        let [at, now]: [Zoned; 2] = [at, self.now].map(|moment| moment.to_zoned(zone.clone()));
+        let [at, now]: [Zoned; 2] = [at, self.now()].map(|moment| moment.to_zoned(zone.clone()));
         let (day, today) = (at.date(), now.date());
         let form = if day == today {
             "%H:%M"
@@ -142,12 +147,27 @@ pub(crate) fn moment(text: &str, now_ms: i64, zone: TimeZone) -> Option<String> 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
     use super::*;
 
     /// 16 November 2026, 14:55 in a zone that is two hours ahead of UTC.
     fn times() -> Times {
-        let now: Timestamp = "2026-11-16T12:55:00.000Z".parse().unwrap();
-        Times::in_zone(now.as_millisecond(), TimeZone::fixed(jiff::tz::offset(2)))
+        Times::in_zone(|| NOW_MS, TimeZone::fixed(jiff::tz::offset(2)))
+    }
+
+    const NOW_MS: i64 = 1_794_833_700_000;
+
+    /// A command that waited for a person or for a run tells of what happened meanwhile.
+    #[test]
+    fn a_time_is_as_far_away_as_when_it_is_told() {
+        static WAITED_MS: AtomicI64 = AtomicI64::new(0);
+        let now_ms = || NOW_MS + WAITED_MS.load(Ordering::Relaxed);
+        let times = Times::in_zone(now_ms, TimeZone::UTC);
+        let ran = "2026-11-16T12:55:15.000Z";
+        assert_eq!(times.short(ran), "in 15 s");
+        WAITED_MS.store(16_000, Ordering::Relaxed);
+        assert_eq!(times.short(ran), "now");
     }
 
     #[test]

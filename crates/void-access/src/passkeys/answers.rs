@@ -33,7 +33,7 @@ pub(super) struct Registering {
     pub state: PasskeyRegistration,
 }
 
-pub(super) struct NewPasskey {
+pub(super) struct AttestedPasskey {
     pub user_handle: String,
     pub credential_id: String,
     pub credential: String,
@@ -110,11 +110,15 @@ pub(crate) async fn check(
 }
 
 /// The passkey that an authenticator made when it was asked to. `None`: it was not asked for that.
-pub(super) fn made(webauthn: &Webauthn, state: Option<String>, shown: Value) -> Option<NewPasskey> {
+pub(super) fn made(
+    webauthn: &Webauthn,
+    state: Option<String>,
+    shown: Value,
+) -> Option<AttestedPasskey> {
     let waiting: Registering = serde_json::from_str(&state?).ok()?;
     let shown = serde_json::from_value(shown).ok()?;
     match webauthn.finish_passkey_registration(&shown, &waiting.state) {
-        Ok(credential) => Some(NewPasskey {
+        Ok(credential) => Some(AttestedPasskey {
             user_handle: waiting.user_handle.to_string(),
             credential_id: encoded(credential.cred_id()),
             credential: to_text(&credential).ok()?,

@@ -1,4 +1,4 @@
-//! One line of the journal each.
+//! What stands in the journal's files: one JSON object a line.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,45 +7,24 @@ use crate::clock::Moment;
 use crate::commands::ActionId;
 use crate::tickets::Ticket;
 
+/// A line of a ticket's file. The first one says what the ticket became; a run has a second one when it has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum Record {
-    /// First line after a compaction.
-    Head(Head),
     /// Durable before the command is started.
     Start(Start),
     /// Written when it has ended.
-    End(End),
+    End(Ending),
     /// A tombstone: this ticket was asked about before it came, and must never start.
     Void(Tombstone),
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Head {
-    /// The latest expiry of any ticket that was forgotten; whatever expires by then may have run.
-    pub(crate) forgotten_ms: Option<u64>,
-    pub(crate) next_run: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
-    pub(crate) run: u64,
     pub(crate) id: ActionId,
-    /// None for a bare id.
-    pub(crate) ticket: Option<Mark>,
+    pub(crate) ticket: Mark,
     pub(crate) at: Moment,
-    /// What ran before, where the entry asks for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) recorded: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct End {
-    pub(crate) run: u64,
-    pub(crate) ending: Ending,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +32,16 @@ pub(crate) struct End {
 pub(crate) struct Tombstone {
     pub(crate) ticket: Mark,
     pub(crate) at: Moment,
+}
+
+/// A line of an action's file: one start, by ticket or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Begun {
+    pub(crate) at: Moment,
+    /// What ran before, where the entry asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recorded: Option<String>,
 }
 
 /// What is kept of a ticket: enough to know it again and to know a forged one.
@@ -75,7 +64,7 @@ impl Mark {
 }
 
 /// The line of a record, newline included.
-pub(crate) fn line_of(record: &Record) -> Vec<u8> {
+pub(crate) fn line_of(record: &impl Serialize) -> Vec<u8> {
     // Strings and integers always serialise; should that ever fail, the empty line is refused as damage.
     let mut line = serde_json::to_vec(record).unwrap_or_default();
     line.push(b'\n');

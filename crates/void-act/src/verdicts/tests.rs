@@ -7,6 +7,7 @@ const P: &str = "0198c0de-0000-7000-8000-000000000001";
 const T0: u64 = 1_800_000_000_000;
 const UP0: u64 = 1_000_000_000;
 const MINUTE_MS: u64 = 60_000;
+const LIST: &str = "1111111111111111111111111111111111111111111111111111111111111111";
 
 fn def() -> String {
     "e".repeat(64)
@@ -34,30 +35,51 @@ fn ticket(expires_ms: u64) -> Ticket {
     Ticket::new(P, &"d".repeat(64), &def(), Params::new(), expires_ms).unwrap()
 }
 
-fn started(run: u64, at: &Moment) -> String {
-    json!({"start": {"run": run, "id": "a", "ticket": null, "at": at}}).to_string() + "\n"
+/// Of an action that was started then, one after the other.
+fn past(starts: &[Moment]) -> Past {
+    Past {
+        seen: Seen::Never,
+        starts: starts.to_vec(),
+        recorded: BTreeMap::new(),
+        wall_ms_at_least: T0,
+        is_full: false,
+    }
 }
 
-fn history(lines: &[String]) -> History {
-    History::parse(lines.concat().as_bytes()).unwrap()
+/// What a journal knows whose last record is of this moment.
+fn marks_of(at: &Moment) -> crate::journals::Marks {
+    let folder = tempfile::tempdir().unwrap();
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(folder.path(), private).unwrap();
+    crate::journals::Marks::default()
+        .raise_clock(folder.path(), at)
+        .unwrap();
+    crate::journals::Marks::read(folder.path()).unwrap()
 }
 
 fn present(now: &Moment, stop: Stop) -> Present<'_> {
     Present {
         now,
+        list_digest: LIST,
         stop,
         ticket_time_ms: None,
     }
 }
 
-fn verdict(
-    ticket: Option<&Ticket>,
-    list: &List,
-    history: &History,
-    now: &Moment,
-) -> Result<(), Reason> {
+fn verdict(ticket: Option<&Ticket>, list: &List, past: &Past, now: &Moment) -> Result<(), Reason> {
     let id = ActionId::parse("a").unwrap();
-    match judge(&id, ticket, list, history, &present(now, Stop::Absent)) {
+    let wall_ms_at_least = match past.wall_ms_at_least {
+        T0 => now.wall_ms,
+        seen => seen,
+    };
+    let past = Past {
+        seen: past.seen.clone(),
+        starts: past.starts.clone(),
+        recorded: past.recorded.clone(),
+        wall_ms_at_least,
+        is_full: past.is_full,
+    };
+    match judge(&id, ticket, list, &past, &present(now, Stop::Absent)) {
         Ok(Verdict::Start { .. }) => Ok(()),
         Ok(Verdict::Recorded(_)) => panic!("nothing is recorded here"),
         Err(refusal) => Err(refusal.reason),
@@ -66,7 +88,7 @@ fn verdict(
 
 #[test]
 fn an_unseen_ticket_expires_to_the_millisecond() {
-    let (list, empty) = (list(&json!({})), history(&[]));
+    let (list, empty) = (list(&json!({})), past(&[]));
     for (expires_ms, expected) in [
         (T0 + 1, Ok(())),
         (T0, Err(Reason::Expired)),
@@ -82,10 +104,17 @@ fn an_unseen_ticket_expires_to_the_millisecond() {
 #[test]
 fn a_clock_set_back_does_not_revive_a_ticket() {
     let list = list(&json!({}));
-    let before = history(&[started(0, &at(T0, "b", UP0))]);
+    let before = past(&[at(T0, "b", UP0)]);
     let ticket = ticket(T0 + 15 * MINUTE_MS);
     let later = |wall: u64, boot: &str, up_ms: u64| {
-        verdict(Some(&ticket), &list, &before, &at(wall, boot, up_ms))
+        let now = at(wall, boot, up_ms);
+        let began = marks_of(&at(T0, "b", UP0));
+        let wall_ms_at_least = began.wall_ms_at_least(&now);
+        let before = Past {
+            wall_ms_at_least,
+            ..past(&before.starts)
+        };
+        verdict(Some(&ticket), &list, &before, &now)
     };
     let hour = UP0 + 60 * MINUTE_MS;
     // An hour later by the time since boot, whatever the wall clock claims.
@@ -119,7 +148,7 @@ fn a_clock_set_back_does_not_revive_a_ticket() {
 #[test]
 fn cooldown_is_the_stricter_of_two_clocks() {
     let list = list(&json!({"tier": "safe", "cooldown_s": 60}));
-    let before = history(&[started(0, &at(T0, "b", UP0))]);
+    let before = past(&[at(T0, "b", UP0)]);
     let cooling = Err(Reason::CoolingDown);
     let table = [
         (at(T0, "b", UP0), cooling),
@@ -147,10 +176,7 @@ fn cooldown_is_the_stricter_of_two_clocks() {
 #[test]
 fn cooldown_follows_the_order_of_the_journal_not_of_the_clock() {
     let list = list(&json!({"tier": "safe", "cooldown_s": 60}));
-    let jumped = history(&[
-        started(0, &at(T0 + DAY_MS, "b", UP0)),
-        started(1, &at(T0, "b", UP0 + 1)),
-    ]);
+    let jumped = past(&[at(T0 + DAY_MS, "b", UP0), at(T0, "b", UP0 + 1)]);
     assert_eq!(
         verdict(
             None,
@@ -167,13 +193,13 @@ fn caps_count_at_their_limit_and_under_jumps() {
     let reached = Err(Reason::CapReached);
     for (key, window_ms) in [("max_per_hour", HOUR_MS), ("max_per_day", DAY_MS)] {
         let two = list(&json!({"tier": "safe", "cooldown_s": 1, key: 2}));
-        let one = |n: u64| started(n, &at(T0 + n * 2000, "b", UP0 + n * 2000));
+        let one = |n: u64| at(T0 + n * 2000, "b", UP0 + n * 2000);
         let now = |wall: u64, up: u64| at(T0 + wall, "b", UP0 + up);
         assert_eq!(
-            verdict(None, &two, &history(&[one(0)]), &now(10_000, 10_000)),
+            verdict(None, &two, &past(&[one(0)]), &now(10_000, 10_000)),
             Ok(())
         );
-        let both = history(&[one(0), one(1)]);
+        let both = past(&[one(0), one(1)]);
         assert_eq!(verdict(None, &two, &both, &now(10_000, 10_000)), reached);
         assert_eq!(
             verdict(None, &two, &both, &now(window_ms - 1, window_ms - 1)),
@@ -197,15 +223,12 @@ fn caps_count_at_their_limit_and_under_jumps() {
         );
     }
     let none = list(&json!({"tier": "safe", "cooldown_s": 1, "max_per_day": 0}));
-    assert_eq!(
-        verdict(None, &none, &history(&[]), &at(T0, "b", UP0)),
-        reached
-    );
+    assert_eq!(verdict(None, &none, &past(&[]), &at(T0, "b", UP0)), reached);
 }
 
 #[test]
 fn tier_definition_and_brakes_decide_in_order() {
-    let (now, empty, ticket) = (at(T0, "b", UP0), history(&[]), ticket(T0 + 1));
+    let (now, empty, ticket) = (at(T0, "b", UP0), past(&[]), ticket(T0 + 1));
     let table = [
         (json!({}), true, Ok(())),
         (json!({}), false, Err(Reason::NeedsTicket)),
@@ -258,7 +281,7 @@ fn tier_definition_and_brakes_decide_in_order() {
 #[test]
 fn a_ticket_expires_by_the_servers_time_where_that_is_known() {
     let (id, day) = (ActionId::parse("a").unwrap(), 24 * HOUR_MS);
-    let (ticket, list, empty) = (ticket(T0 + 1), list(&json!({})), history(&[]));
+    let (ticket, list) = (ticket(T0 + 1), list(&json!({})));
     for (local, server, expected) in [
         (T0 + day, Some(T0), true),
         (T0 + day, None, false),
@@ -269,6 +292,10 @@ fn a_ticket_expires_by_the_servers_time_where_that_is_known() {
         let present = Present {
             ticket_time_ms: server,
             ..present(&now, Stop::Absent)
+        };
+        let empty = Past {
+            wall_ms_at_least: local,
+            ..past(&[])
         };
         let verdict = judge(&id, Some(&ticket), &list, &empty, &present);
         assert_eq!(verdict.is_ok(), expected, "{local} {server:?}");
@@ -285,19 +312,18 @@ fn a_rollback_returns_to_what_the_last_deploy_recorded() {
     ]});
     let list = List::parse(list.to_string().as_bytes()).unwrap();
     let (id, now) = (ActionId::parse("back").unwrap(), at(T0, "b", UP0));
-    let deployed = |run: u64, recorded: Value| {
-        let at = at(T0 - MINUTE_MS, "b", UP0);
-        let start =
-            json!({"run": run, "id": "deploy", "ticket": null, "at": at, "recorded": recorded});
-        json!({"start": start}).to_string() + "\n"
-    };
-    let back = |history: &History| {
+    let back = |recorded: Option<&str>| {
         let ticket = ticket(T0 + 1);
+        let recorded = recorded.map(|text| (ActionId::parse("deploy").unwrap(), text.to_owned()));
+        let past = Past {
+            recorded: recorded.into_iter().collect(),
+            ..past(&[])
+        };
         match judge(
             &id,
             Some(&ticket),
             &list,
-            history,
+            &past,
             &present(&now, Stop::Absent),
         ) {
             Ok(Verdict::Start { invocation, .. }) => Ok((invocation.argv, invocation.env)),
@@ -305,23 +331,68 @@ fn a_rollback_returns_to_what_the_last_deploy_recorded() {
             Err(refusal) => Err(refusal.reason),
         }
     };
-    assert_eq!(back(&history(&[])), Err(Reason::NothingToReturnTo));
-    let twice = history(&[deployed(1, json!("img:1")), deployed(2, json!("img:2"))]);
-    let (argv, env) = back(&twice).unwrap();
+    assert_eq!(back(None), Err(Reason::NothingToReturnTo));
+    let (argv, env) = back(Some("img:2")).unwrap();
     assert_eq!(argv, ["/bin/d", "img:2"]);
     assert_eq!(env, [("IMAGE".to_owned(), "img:2".to_owned())]);
-    // The last deploy found nothing running: there is nothing to go back to.
-    let first = history(&[deployed(1, json!("img:1")), deployed(2, Value::Null)]);
-    assert_eq!(back(&first), Err(Reason::NothingToReturnTo));
-    // What was recorded survives forgetting.
-    let later = at(T0 + 400 * DAY_MS, "b", UP0 + 400 * DAY_MS);
-    let pruned = History::parse(&twice.pruned(&later)).unwrap();
-    assert!(back(&pruned).is_ok());
+}
+
+/// A ticket may name the list that its server looked at. A known one is answered whatever the list is now.
+#[test]
+fn a_ticket_for_another_list_waits() {
+    let (list, now, id) = (
+        list(&json!({})),
+        at(T0, "b", UP0),
+        ActionId::parse("a").unwrap(),
+    );
+    let of = |digest: &str| ticket(T0 + 1).for_list(digest).unwrap();
+    let (same, other) = (of(LIST), of(&"2".repeat(64)));
+    assert_eq!(verdict(Some(&same), &list, &past(&[]), &now), Ok(()));
+    assert_eq!(
+        verdict(Some(&other), &list, &past(&[]), &now),
+        Err(Reason::ListChanged)
+    );
+    let ran = Past {
+        seen: Seen::Ran {
+            id: Some(id.clone()),
+            ending: None,
+        },
+        ..past(&[])
+    };
+    let known = judge(&id, Some(&other), &list, &ran, &present(&now, Stop::Absent));
+    assert!(matches!(known, Ok(Verdict::Recorded(_))));
+}
+
+/// Of a start that was not written to its end nobody knows of which action it was: it never runs.
+#[test]
+fn a_torn_start_is_a_start_of_whatever_is_asked_for() {
+    let torn = Past {
+        seen: Seen::Ran {
+            id: None,
+            ending: None,
+        },
+        ..past(&[])
+    };
+    let (ticket, now) = (ticket(T0 + 1), at(T0, "b", UP0));
+    for id in ["a", "unlisted"] {
+        let id = ActionId::parse(id).unwrap();
+        let verdict = judge(
+            &id,
+            Some(&ticket),
+            &list(&json!({})),
+            &torn,
+            &present(&now, Stop::Absent),
+        );
+        assert!(matches!(
+            verdict,
+            Ok(Verdict::Recorded(Reply::Started { replayed: true, .. }))
+        ));
+    }
 }
 
 #[test]
 fn a_ticket_that_ends_too_far_ahead_is_refused_and_leaves_no_trace() {
-    let (list, empty) = (list(&json!({})), history(&[]));
+    let (list, empty) = (list(&json!({})), past(&[]));
     let now = at(T0, "b", UP0);
     let last = T0 + TICKET_AHEAD_MAX_MS;
     for (expires_ms, is_good) in [

@@ -77,13 +77,14 @@ fn a_cooldown_ends() {
     ]);
     lab.call("cool").is(Outcome::Done, false);
     lab.call("cool").refused(Reason::CoolingDown);
-    let line = lab.journal().lines().next().unwrap().to_owned();
-    let mut start: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let file = lab.path("state/journal/actions/cool");
+    let mut start: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     for key in ["wall_ms", "up_ms"] {
-        let at = &mut start["start"]["at"];
+        let at = &mut start["at"];
         at[key] = at[key].as_u64().unwrap().saturating_sub(60_000).into();
     }
-    lab.write_journal(lab.journal().replace(&line, &start.to_string()));
+    fs::write(&file, format!("{start}\n")).unwrap();
     lab.call("cool").is(Outcome::Done, false);
     assert_eq!(lab.effects(), 2);
 }

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use sha2::Digest;
 use tempfile::TempDir;
 use void_act::{Answer, Outcome, Params, Reason, Ticket};
 
@@ -174,13 +175,74 @@ impl Lab {
         fs::read_to_string(self.path("effects")).map_or(0, |text| text.lines().count())
     }
 
+    /// The lines of all tickets, the oldest ticket first.
     pub(crate) fn journal(&self) -> String {
-        fs::read_to_string(self.path("state/journal")).unwrap_or_default()
+        let mut found = Vec::new();
+        for file in self.ticket_files() {
+            let text = fs::read_to_string(file).unwrap();
+            let first: Option<Value> = text
+                .lines()
+                .next()
+                .and_then(|line| serde_json::from_str(line).ok());
+            let at = |kind: &str| first.as_ref()?[kind]["at"]["up_ms"].as_u64();
+            found.push((at("start").or(at("void")), text));
+        }
+        found.sort();
+        found.into_iter().map(|(_, text)| text).collect()
     }
 
-    pub(crate) fn write_journal(&self, text: impl AsRef<[u8]>) {
+    pub(crate) fn ticket_files(&self) -> Vec<PathBuf> {
+        let folders = "0123456789abcdef".chars();
+        folders
+            .filter_map(|digit| fs::read_dir(self.path(&format!("state/journal/{digit}"))).ok())
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+
+    /// The file of a ticket that is there.
+    pub(crate) fn ticket_file(&self, n: u64) -> PathBuf {
+        let mut files = self.ticket_files();
+        files.retain(|file| file.file_name() == Some(proposal(n).as_ref()));
+        let [file] = &files[..] else {
+            panic!("ticket {n}: {files:?}");
+        };
+        file.clone()
+    }
+
+    /// Where a file of this ticket would be, whether or not it is there.
+    pub(crate) fn place_of(&self, n: u64) -> PathBuf {
+        let hash = sha2::Sha256::digest(proposal(n).as_bytes());
+        let folder = format!("state/journal/{:x}", hash[0] >> 4);
+        self.path(&folder).join(proposal(n))
+    }
+
+    /// The journal of an earlier version.
+    pub(crate) fn write_old_journal(&self, text: impl AsRef<[u8]>) {
+        let _ = fs::remove_dir_all(self.path("state"));
+        fs::create_dir(self.path("state")).unwrap();
+        self.set_mode("state", 0o700);
         fs::write(self.path("state/journal"), text).unwrap();
         self.set_mode("state/journal", 0o600);
+    }
+
+    /// Makes it time for the next folder to be pruned, which is this one.
+    pub(crate) fn make_pruning_due(&self, folder: u64) {
+        let marks = self.path("state/journal/marks");
+        for entry in fs::read_dir(&marks).unwrap() {
+            let path = entry.unwrap().path();
+            if path.to_str().unwrap().contains("pruned_") {
+                let name = format!("pruned_{}_1", (folder + 15) % 16);
+                fs::rename(path, marks.join(name)).unwrap();
+            }
+        }
+    }
+
+    pub(crate) fn marks(&self) -> Vec<String> {
+        let names = fs::read_dir(self.path("state/journal/marks")).unwrap();
+        names
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
     }
 
     /// Waits until no process mentions this lab any more, so that effects can be counted for good.

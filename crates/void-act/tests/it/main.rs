@@ -20,6 +20,10 @@ mod lab;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod old_journals;
+#[cfg(test)]
+mod pruning;
+#[cfg(test)]
 mod runs;
 #[cfg(test)]
 mod tickets;

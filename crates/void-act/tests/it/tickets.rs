@@ -175,9 +175,12 @@ fn asking_about_a_ticket_changes_nothing() {
         (asked.answer.id.as_str(), asked.answer.exit),
         ("void-ticket", Some(0))
     );
-    lab.write_journal(format!("{journal}{{\"start\":"));
+    std::fs::write(lab.ticket_file(1), format!("{journal}{{\"start\":")).unwrap();
     lab.ask("void-ticket", &one).is(Outcome::Done, true);
     assert_eq!(lab.journal(), format!("{journal}{{\"start\":"));
+    lab.ask("void-ticket", &ticket(2))
+        .is(Outcome::Unseen, false);
+    assert_eq!(lab.ticket_files().len(), 1);
 }
 
 #[test]
@@ -261,6 +264,135 @@ fn of_32_at_once_exactly_one_runs() {
         }
         assert_eq!(lab.effects() as u64, round + 1);
     }
+}
+
+#[test]
+fn of_64_at_once_exactly_one_runs_and_the_rest_answer() {
+    let lab = Lab::new(&[]);
+    // The journal is not there yet: who makes it is decided in the same moment.
+    let original = format!("effect {}", ticket(1).encode());
+    let spawn = |_| {
+        lab.command(&original)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let children: Vec<_> = (0..64).map(spawn).collect();
+    let mut first = 0;
+    for child in children {
+        let called = Called::from(&child.wait_with_output().unwrap());
+        first += usize::from(!called.answer.replayed);
+        assert!(
+            matches!(called.answer.outcome, Outcome::Done | Outcome::Started),
+            "{}",
+            called.line
+        );
+    }
+    assert_eq!((first, lab.effects()), (1, 1));
+}
+
+/// Runs of different actions wait for nothing of each other, and nobody is told to come back.
+#[test]
+fn of_60_targets_at_once_none_is_refused() {
+    let lab = Lab::new(&[]);
+    let entry = |n: u64| {
+        let mut entry = json!({"id": format!("target-{n}"), "argv": [lab.text("effect")], "tier": "risky", "def": def()});
+        if n.is_multiple_of(2) {
+            entry["max_per_hour"] = json!(1);
+        }
+        entry
+    };
+    lab.list(&(0..60).map(entry).collect::<Vec<_>>());
+    let children: Vec<_> = (0..60)
+        .map(|n| {
+            let original = format!("target-{n} {}", ticket(n).encode());
+            let mut command = lab.command(original);
+            command.stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in children {
+        Called::from(&child.wait_with_output().unwrap()).is(Outcome::Done, false);
+    }
+    assert_eq!(lab.effects(), 60);
+}
+
+/// A tombstone and a start of one ticket: one of them is there, and whoever asks again hears of that one.
+#[test]
+fn a_tombstone_that_races_with_a_start_agrees_with_it() {
+    let lab = Lab::new(&[]);
+    let mut ran = 0;
+    for n in 0..40 {
+        let one = ticket(n);
+        let word = one.encode();
+        let spawn = |id: &str| {
+            let mut command = lab.command(format!("{id} {word}"));
+            command.stdout(Stdio::piped()).spawn().unwrap()
+        };
+        let children = match n % 2 {
+            0 => ["effect", "void-settle"].map(spawn),
+            _ => ["void-settle", "effect"].map(spawn),
+        };
+        let mut called: Vec<_> = children
+            .into_iter()
+            .map(|child| Called::from(&child.wait_with_output().unwrap()))
+            .collect();
+        called.sort_by_key(|called| called.answer.id.clone());
+        match (called[0].answer.outcome, called[1].answer.outcome) {
+            (Outcome::Done, Outcome::Done | Outcome::Started) => ran += 1,
+            (Outcome::Refused, Outcome::Unseen) => called[0].refused(Reason::Settled),
+            // It saw the tombstone while that was being written, and said what is safe to say.
+            (Outcome::Started, Outcome::Unseen) => assert!(called[0].answer.replayed),
+            other => panic!("{other:?}"),
+        }
+        match called[1].answer.outcome {
+            Outcome::Unseen => lab.ask("effect", &one).refused(Reason::Settled),
+            _ => lab.ask("void-settle", &one).is(Outcome::Done, true),
+        }
+        assert_eq!(lab.effects(), ran, "{n}");
+    }
+}
+
+/// The ticket names the list that its server looked at: any other one waits, and leaves no trace.
+#[test]
+fn a_ticket_for_another_list_is_refused_until_it_names_this_one() {
+    let lab = Lab::new(&[]);
+    let listed = lab.call("void-list").answer;
+    assert_eq!(listed.names_list, Some(true));
+    let (here, elsewhere) = (listed.list.unwrap(), "0".repeat(64));
+    let expires_ms = now_ms() + HOUR_MS;
+    let of = |n: u64, list: &str| {
+        let ticket = ticket_with(n, &json!({}), expires_ms);
+        ticket.for_list(list).unwrap()
+    };
+    let one = ticket(1);
+    let refused = lab.ask("effect", &one.clone().for_list(&elsewhere).unwrap());
+    refused.refused(Reason::ListChanged);
+    assert_eq!(refused.answer.list.as_ref(), Some(&here));
+    assert_eq!((lab.effects(), lab.journal().as_str()), (0, ""));
+    let named = one.clone().for_list(&here).unwrap();
+    lab.ask("effect", &named).is(Outcome::Done, false);
+    // It is the same ticket whatever list it names, and a known one is answered whatever the list is.
+    for again in [&one, &named, &one.clone().for_list(&elsewhere).unwrap()] {
+        for id in ["effect", "void-ticket", "void-settle"] {
+            lab.ask(id, again).is(Outcome::Done, true);
+        }
+    }
+    lab.ask("void-settle", &of(2, &elsewhere))
+        .is(Outcome::Unseen, false);
+    lab.ask("effect", &of(2, &here)).refused(Reason::Settled);
+    lab.list(&[safe("more", &["/bin/true"])]);
+    lab.ask("effect", &of(3, &here))
+        .refused(Reason::ListChanged);
+    let drifted = Ticket::new(
+        &proposal(4),
+        &def(),
+        &"f".repeat(64),
+        Params::new(),
+        one.expires_ms(),
+    );
+    lab.ask("effect", &drifted.unwrap().for_list(&here).unwrap())
+        .refused(Reason::Drift);
+    assert_eq!(lab.effects(), 1);
 }
 
 #[test]

@@ -11,17 +11,22 @@ mod clauses;
 mod cues;
 mod doubts;
 mod intents;
+mod kinship;
 mod known;
 mod looks;
+mod notes;
 mod orders;
 mod pasted;
 mod patterns;
 mod periods;
 mod questions;
 mod records;
+mod rejections;
+mod reports;
 mod requests;
 mod results;
 mod services;
+mod spans;
 mod strangers;
 mod targets;
 #[cfg(test)]
@@ -30,6 +35,7 @@ mod times;
 mod topics;
 mod unclear;
 mod undo;
+mod unsupported;
 mod verbs;
 mod words;
 
@@ -158,6 +164,8 @@ struct Knowledge<'a> {
     is_second_attempt: bool,
     /// What she said in earlier turns, newest last.
     earlier: Vec<&'a str>,
+    /// What the owner said in earlier turns, newest last.
+    said_earlier: Vec<&'a str>,
     tools: Vec<&'a str>,
     /// Tool, arguments and result, in order.
     results: Vec<(String, Value, Value)>,
@@ -200,6 +208,7 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
         requested: Vec::new(),
         is_second_attempt: false,
         earlier: Vec::new(),
+        said_earlier: Vec::new(),
         tools: prompt.tools.iter().map(|tool| tool.name.as_str()).collect(),
         results: Vec::new(),
     };
@@ -209,6 +218,7 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
         match message {
             Message::User(text) => {
                 known.said_before = Some(known.said).filter(|said| !said.is_empty());
+                known.said_earlier.extend(known.said_before);
                 (known.said, known.is_second_attempt) = without_record(text);
                 known.asked = before.and_then(asked_in);
                 known.said_last = before.and_then(last_text);

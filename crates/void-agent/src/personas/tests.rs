@@ -16,6 +16,10 @@ fn those_that_come_with_void_are_these() {
         all,
         [
             (
+                "companion".to_owned(),
+                vec![Capability::Read, Capability::Suggest]
+            ),
+            (
                 "little-blue".to_owned(),
                 vec![Capability::Read, Capability::Act]
             ),
@@ -32,7 +36,10 @@ fn a_file_of_the_owners_is_a_persona_like_ours() {
     let mut personas = builtin();
     personas.add("night-watch.toml", NIGHT).unwrap();
     let names: Vec<&str> = personas.iter().map(|one| one.slug.as_str()).collect();
-    assert_eq!(names, ["little-blue", "night-watch", "sentinel"]);
+    assert_eq!(
+        names,
+        ["companion", "little-blue", "night-watch", "sentinel"]
+    );
     let night = personas.get("night-watch").unwrap();
     let prompt = night.prompt(&night.capabilities);
     assert!(prompt.starts_with("You are the night watch."), "{prompt}");
@@ -170,6 +177,7 @@ fn nothing_but_constants_and_capabilities_enters_a_prompt() {
         "- You may read the record: who did what and when, and what was refused.",
         "- You may propose actions by their id. Safe ones run at once; risky ones wait for the owner.",
         "- You may not propose actions. If something should be done, say so to the owner.",
+        DRAFTS,
     ];
     for persona in builtin().iter() {
         let ours: Vec<&str> = TEMPLATE
@@ -187,6 +195,8 @@ fn nothing_but_constants_and_capabilities_enters_a_prompt() {
             }
             let may_act = prompt.contains("You may propose actions");
             assert_eq!(may_act, capabilities.has(Capability::Act));
+            let may_draft = prompt.contains(DRAFTS);
+            assert_eq!(may_draft, capabilities.has(Capability::Suggest));
             let may_read = prompt.contains("You may read the record");
             assert_eq!(may_read, capabilities.has(Capability::AuditRead));
         }

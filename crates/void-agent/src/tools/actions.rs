@@ -6,19 +6,24 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value, json};
+use void_control::knowledge::{self, KnowledgeError};
 use void_control::lab::{GuestStatus, Lab};
 use void_control::proposals::{self, ProposeError, ProposeRequest, Proposed};
 use void_control::{Control, freezes, lab};
+use void_domain::actors::person;
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Action;
 use void_domain::executions::{GuestPower, PowerOp};
 use void_domain::failures::FailureCode;
+use void_domain::freezes::Freeze;
 use void_domain::hosts::mending_command;
+use void_domain::ids::ActionId;
+use void_domain::knowledge::{RunbookName, line_about};
 use void_domain::policy::Refusal;
-use void_domain::proposals::{DisplayState, Proposal, StartHold};
+use void_domain::proposals::{DisplayState, Proposal, StartHold, Status};
 use void_domain::time::Timestamp;
 
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Given, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
 
 /// A safe action is waited for, with its check; nobody waits for a person. MCP clients commonly give up
 /// after 60 seconds, and a turn of 120 needs room for more than one.
@@ -27,6 +32,9 @@ const RUN_WAIT: Duration = Duration::from_secs(45);
 /// What Proxmox said longer ago says nothing about now, and who lists actions does not wait for it longer.
 const GUESTS_AGE_MAX: Duration = Duration::from_secs(1);
 const GUESTS_PATIENCE: Duration = Duration::from_secs(2);
+
+/// So many of the caller's waiting requests are looked through for the one that was asked for again.
+const TWINS_READ_MAX: u32 = 200;
 
 pub(super) static LIST_ACTIONS: Tool = Tool {
     name: "list_actions",
@@ -96,30 +104,96 @@ struct Listed {
     /// What Proxmox says of its guest right now, where that is what this would make of it: `running` or `stopped`.
     #[serde(skip_serializing_if = "Option::is_none")]
     already: Option<&'static str>,
+    /// What the owner's own runbook says about it. It is the owner's line, not yours: quote it as theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runbook: Option<RunbookQuote>,
 }
 
-fn list(mut call: Call) -> Running {
+/// The owner's words about an action.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct RunbookQuote {
+    page_id: String,
+    title: String,
+    /// The line that names it, word for word.
+    says: String,
+}
+
+fn list(mut call: Call) -> RunningTool {
     Box::pin(async move {
         call.arguments::<ListActionsArguments>()?;
         let cooling = proposals::cooling(&call.control, call.ctx.actor.kind()).await?;
         let lab = guests_now(&call.control).await;
-        let actions = call.control.catalogue().actions().map(|action| {
-            let mut its = cooling.iter().filter(|(id, _)| *id == action.id);
-            Listed {
-                already: already(action, lab.as_deref()),
-                ..describe(action, its.next().map(|(_, until)| *until))
-            }
-        });
-        let actions = actions.collect();
         let now = call.control.clock().now();
-        let frozen = freezes::current(&call.control).await?.holds_at(now);
-        let at = (!cooling.is_empty()).then(|| now.to_string());
-        Ok(Outcome::of(json!(ActionsResult {
-            at,
-            frozen,
-            actions
-        })))
+        let is_frozen = freezes::current(&call.control).await?.holds_at(now);
+        let quotes = quotes(&call).await?;
+        if cooling.is_empty() && lab.is_none() && !is_frozen && quotes.is_empty() {
+            let ListWithoutState(given) = &*call.control.derived(|| {
+                let given = listed(&call.control, (&[], &[]), None, (now, false));
+                ListWithoutState(given)
+            });
+            return Ok(Outcome::of(given.clone()));
+        }
+        let known = (cooling.as_slice(), quotes.as_slice());
+        let given = listed(&call.control, known, lab.as_deref(), (now, is_frozen));
+        Ok(Outcome::of(given))
     })
+}
+
+/// What the owner's runbooks say about actions. A page that a stranger could have written is none here, so that looking at the
+/// list marks nobody; `read` names it. Who may not read what the owner keeps is told of none.
+async fn quotes(call: &Call) -> Result<Vec<(ActionId, RunbookQuote)>, ToolError> {
+    let pages = match knowledge::runbooks_of_actions(&call.control, &call.ctx).await {
+        Ok(pages) => pages,
+        Err(KnowledgeError::Forbidden) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let catalogue = call.control.catalogue();
+    let quotes = pages.into_iter().filter_map(|(name, page)| {
+        let is_own = !page.head.is_foreign() && call.scope.has(page.head.space_id);
+        let RunbookName::Action(id) = &name else {
+            return None;
+        };
+        let action = catalogue.get(id).filter(|_| is_own)?;
+        let line = line_about(page.body.as_str(), &name, Some(&action.label))?;
+        let quote = RunbookQuote {
+            page_id: page.head.id.to_string(),
+            title: page.head.title.to_string(),
+            says: line.text,
+        };
+        Some((id.clone(), quote))
+    });
+    Ok(quotes.collect())
+}
+
+/// The list while nothing is cooling down, nothing is known of guests and nothing is frozen: the catalogue's alone.
+struct ListWithoutState(Given);
+
+/// What is known of some actions.
+type ByAction<T> = [(ActionId, T)];
+
+fn listed(
+    control: &Control,
+    (cooling, quotes): (&ByAction<Timestamp>, &ByAction<RunbookQuote>),
+    lab: Option<&Lab>,
+    (now, frozen): (Timestamp, bool),
+) -> Given {
+    let actions = control.catalogue().actions().map(|action| {
+        let mut its = cooling.iter().filter(|(id, _)| *id == action.id);
+        let quote = quotes.iter().find(|(id, _)| *id == action.id);
+        Listed {
+            already: already(action, lab),
+            runbook: quote.map(|(_, quote)| quote.clone()),
+            ..describe(action, its.next().map(|(_, until)| *until))
+        }
+    });
+    let actions = actions.collect();
+    let at = (!cooling.is_empty()).then(|| now.to_string());
+    let result = ActionsResult {
+        at,
+        frozen,
+        actions,
+    };
+    json!(result).into()
 }
 
 /// What Proxmox says now, if it says it at once. What is older decides nothing.
@@ -147,6 +221,11 @@ fn already(action: &Action, lab: Option<&Lab>) -> Option<&'static str> {
     }
 }
 
+/// One action, as it is listed.
+pub(super) fn described(action: &Action) -> Value {
+    json!(describe(action, None))
+}
+
 fn describe(action: &Action, cooling_until: Option<Timestamp>) -> Listed {
     let kind = &action.execution.kind;
     Listed {
@@ -162,6 +241,7 @@ fn describe(action: &Action, cooling_until: Option<Timestamp>) -> Listed {
         inverse: action.inverse.as_ref().map(ToString::to_string),
         cooling_until: cooling_until.map(|until| until.to_string()),
         already: None,
+        runbook: None,
     }
 }
 
@@ -210,14 +290,20 @@ pub(super) struct ProposeResult {
     /// Why it did not go as wished, as a stable word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// It is cooling down, and may run again from this time on.
+    /// It is held back until this time: it cools down, everything is frozen, or it was asked for a moment ago.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Who froze everything, where that is why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen_by: Option<String>,
+    /// The code of the same request that waits already, where that is why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_as: Option<String>,
     /// What this means, in a sentence.
     pub meaning: String,
 }
 
-fn propose(mut call: Call) -> Running {
+fn propose(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let arguments: ProposeArguments = call.arguments()?;
         let action_id = arguments.action_id.clone();
@@ -241,9 +327,9 @@ fn propose(mut call: Call) -> Running {
         });
         let proposed = proposed.await?;
         let is_denied = matches!(proposed, Ok(Proposed::Refused(..)));
-        let until = match &proposed {
-            Ok(Proposed::Refused(Refusal::CoolingDown { until }, _)) => Some(until.to_string()),
-            _ => None,
+        let held_back = match &proposed {
+            Ok(Proposed::Refused(refusal, row)) => HeldBack::by(&call, *refusal, row).await?,
+            Ok(Proposed::Started(_) | Proposed::Queued(_)) | Err(_) => HeldBack::default(),
         };
         let proposal = match proposed {
             Ok(Proposed::Started(proposal)) => {
@@ -258,17 +344,80 @@ fn propose(mut call: Call) -> Running {
             Err(error) => return refused(&action_id, error),
         };
         let shown = shown(&call.control, &proposal).await;
-        let value = json!(ProposeResult {
-            until,
-            ..result(&proposal, shown)
-        });
+        let value = json!(held_back.told_with(result(&proposal, shown)));
         Ok(Outcome {
-            value,
+            value: value.into(),
             proposal: Some(proposal.id),
             is_denied,
             ..Outcome::default()
         })
     })
+}
+
+/// What a refusal says besides its code: by whom, until when, and what waits instead.
+#[derive(Debug, Default)]
+struct HeldBack {
+    until: Option<Timestamp>,
+    frozen_by: Option<String>,
+    waits_as: Option<String>,
+    message: Option<String>,
+}
+
+impl HeldBack {
+    async fn by(call: &Call, refusal: Refusal, row: &Proposal) -> Result<Self, ToolError> {
+        let mut held = Self {
+            message: Some(refusal.message()),
+            ..Self::default()
+        };
+        match refusal {
+            Refusal::CoolingDown { until } => held.until = Some(until),
+            Refusal::WordsTooSoon { until } => {
+                held.until = Some(until);
+                held.waits_as = waiting_twin(call, row).await?;
+            }
+            Refusal::Frozen => {
+                if let Freeze::Frozen(frozen) = freezes::current(&call.control).await? {
+                    held.until = frozen.until;
+                    held.frozen_by = Some(person(&frozen.by));
+                }
+            }
+            Refusal::WrongActor
+            | Refusal::NoCapability
+            | Refusal::NoSuggestion
+            | Refusal::NotNamed
+            | Refusal::CapReached { .. }
+            | Refusal::BudgetSpent { .. }
+            | Refusal::AllowanceSpent { .. }
+            | Refusal::Busy
+            | Refusal::TooManyOpen { .. }
+            | Refusal::AmbiguousHost
+            | Refusal::InstanceAway => {}
+        }
+        Ok(held)
+    }
+
+    fn told_with(self, result: ProposeResult) -> ProposeResult {
+        let Some(message) = self.message else {
+            return result;
+        };
+        ProposeResult {
+            until: self.until.map(|until| until.to_string()),
+            frozen_by: self.frozen_by,
+            waits_as: self.waits_as,
+            meaning: format!("{} Why: {message}.", result.meaning),
+            ..result
+        }
+    }
+}
+
+/// The code under which the same caller's same request waits.
+async fn waiting_twin(call: &Call, row: &Proposal) -> Result<Option<String>, ToolError> {
+    let (control, ctx) = (&call.control, &call.ctx);
+    let waiting =
+        proposals::list(control, ctx, Some(Status::Pending), None, TWINS_READ_MAX).await?;
+    let mut waiting = waiting.items.into_iter().map(|listed| listed.proposal);
+    let twin = waiting.find(|twin| twin.subject.digest == row.subject.digest);
+    Ok(twin.map(|twin| twin.code.to_string()))
 }
 
 /// It was asked for, whether or not anybody can look what it waits for.
@@ -323,8 +472,11 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             verification: None,
             reason: Some(reason.to_string()),
             until: None,
+            frozen_by: None,
+            waits_as: None,
             meaning,
-        }),
+        })
+        .into(),
         refused: Some((action_id.to_owned(), reason.to_string())),
         is_denied: true,
         ..Outcome::default()
@@ -342,6 +494,8 @@ pub(super) fn result(proposal: &Proposal, shown: DisplayState) -> ProposeResult 
         verification: proposal.verification().map(|seen| seen.outcome.as_str()),
         reason: proposal.failure().map(|failure| failure.code.to_string()),
         until: None,
+        frozen_by: None,
+        waits_as: None,
         meaning: match mended_by(proposal) {
             Some(command) => format!("{} {}", shown.meaning(), words_of_mending(command)),
             None => shown.meaning().to_owned(),

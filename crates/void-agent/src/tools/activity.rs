@@ -5,18 +5,21 @@
 //! fields only. Reasons, notes and output are what somebody wrote; they stay out, so nothing here marks a
 //! turn.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use void_control::{audit, proposals};
+use void_control::{Control, audit, proposals};
 use void_domain::capabilities::Capability;
 use void_domain::facts::Fact;
 use void_domain::ids::ActionId;
 use void_domain::proposals::{DisplayState, Proposal, Status};
+use void_domain::services::Health;
 use void_domain::text;
 
 use super::actions::mended_by;
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
 
 /// Requests of each kind, and entries of the record.
 const ROWS_MAX: u32 = 20;
@@ -39,7 +42,17 @@ pub(super) static RECENT_ACTIVITY: Tool = Tool {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ActivityArguments {}
+struct ActivityArguments {
+    /// `ran`: of what ended only what ran or may have run, so that refusals do not hide it.
+    #[serde(default)]
+    ended: Option<EndedKind>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum EndedKind {
+    Ran,
+}
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ActivityResult {
@@ -51,7 +64,10 @@ struct ActivityResult {
     /// Newest end first.
     ended: Vec<Request>,
     /// Entries that are no steps of requests, newest first.
-    record: Vec<Entry>,
+    record: Vec<ActivityEntry>,
+    /// More has ended, or more stands on the record, than is listed here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,31 +102,64 @@ struct Request {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Entry {
+struct ActivityEntry {
     at: String,
     verb: String,
     actor: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     action_id: Option<String>,
+    /// The service that changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service: Option<String>,
+    /// How it was before: up, down or unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'static str>,
+    /// How it is since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
 }
 
-fn run(mut call: Call) -> Running {
+fn run(mut call: Call) -> RunningTool {
     Box::pin(async move {
-        call.arguments::<ActivityArguments>()?;
+        let arguments: ActivityArguments = call.arguments()?;
         let control = &call.control;
         let waiting = proposals::list_waiting(control, None, ROWS_MAX).await?;
         let mut running = proposals::list_in(control, Status::Approved, ROWS_MAX).await?;
         running.extend(proposals::list_in(control, Status::Running, ROWS_MAX).await?);
-        let ended = proposals::list_ended(control, ROWS_MAX).await?;
+        let ended = match arguments.ended {
+            None => proposals::list_ended(control, ROWS_MAX.saturating_add(1)).await?,
+            Some(EndedKind::Ran) => list_ran(control).await?,
+        };
+        let (ended, has_more_ended) = at_most(ended);
+        let (record, has_more_entries) = record(&call).await?;
         let value = json!(ActivityResult {
             at: control.clock().now().to_string(),
             waiting: rows(waiting.items),
             running: rows(running),
             ended: rows(ended),
-            record: record(&call).await?,
+            record,
+            more: has_more_ended || has_more_entries,
         });
         Ok(Outcome::of(value))
     })
+}
+
+/// What ran or may have run, newest end first, and one more than is told.
+async fn list_ran(control: &Control) -> Result<Vec<proposals::Listed>, ToolError> {
+    let mut ran = Vec::new();
+    for status in [Status::Executed, Status::Failed, Status::Unknown] {
+        ran.extend(proposals::list_in(control, status, ROWS_MAX.saturating_add(1)).await?);
+    }
+    ran.sort_by_key(|row| Reverse(row.proposal.resolution().1));
+    Ok(ran)
+}
+
+/// As many as are told, and whether there are more.
+fn at_most<T>(mut all: Vec<T>) -> (Vec<T>, bool) {
+    let most = usize::try_from(ROWS_MAX).unwrap_or(usize::MAX);
+    let has_more = all.len() > most;
+    all.truncate(most);
+    (all, has_more)
 }
 
 fn rows(listed: Vec<proposals::Listed>) -> Vec<Request> {
@@ -147,7 +196,7 @@ fn name(text: &str) -> String {
 
 /// The steps of requests are told with them; a request that became no request is told here. The turns of chats
 /// are left out: there are more of them than of all else, the one that asks included.
-async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
+async fn record(call: &Call) -> Result<(Vec<ActivityEntry>, bool), ToolError> {
     let page = audit::list(
         &call.control,
         audit::FactFilter::default(),
@@ -159,18 +208,34 @@ async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
         let is_step = entry.verb.starts_with("proposal.") && entry.subject.is_some();
         !is_step && !["turn.started", "turn.finished"].contains(&entry.verb.as_str())
     });
-    let most = usize::try_from(ROWS_MAX).unwrap_or(usize::MAX);
-    Ok(others.take(most).map(|entry| tell(call, &entry)).collect())
+    let (told, has_more) = at_most(others.collect());
+    let told = told.iter().map(|entry| tell(call, entry)).collect();
+    Ok((told, has_more || page.next.is_some()))
 }
 
-fn tell(call: &Call, entry: &Fact) -> Entry {
+/// One entry of the record, as it is listed.
+pub(super) fn described(call: &Call, entry: &Fact) -> Value {
+    json!(tell(call, entry))
+}
+
+fn tell(call: &Call, entry: &Fact) -> ActivityEntry {
     let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
     let action = detail.get("action_id").and_then(Value::as_str);
     // A refused request may name anything; only what the catalogue has is repeated.
     let action = action
         .and_then(|id| ActionId::parse(id).ok())
         .filter(|id| call.control.catalogue().get(id).is_some());
-    Entry {
+    let service = entry.subject.as_deref();
+    let service = service.and_then(|subject| subject.strip_prefix("service:"));
+    let health = |name: &str| {
+        let health = detail.get(name).filter(|_| service.is_some())?;
+        let health: Health = serde_json::from_value(health.clone()).ok()?;
+        Some(health.as_str())
+    };
+    ActivityEntry {
+        service: service.map(name),
+        from: health("from"),
+        status: health("status"),
         at: entry.at.to_string(),
         verb: name(&entry.verb),
         actor: name(&entry.actor),

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use void_control::proposals::{self, CancelError, Listed, ProposalKey};
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
-use void_domain::proposals::{DisplayState, State};
+use void_domain::proposals::{DisplayState, Proposal, State};
 use void_domain::text;
 
 use super::actions::{ProposeResult, result};
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
 
 const OUTPUT_BYTES_MAX: usize = 8 * 1024;
 
@@ -46,7 +46,7 @@ struct WithdrawArguments {
     proposal: String,
 }
 
-fn withdraw(mut call: Call) -> Running {
+fn withdraw(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let arguments: WithdrawArguments = call.arguments()?;
         let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
@@ -54,7 +54,7 @@ fn withdraw(mut call: Call) -> Running {
         let found = found.ok_or_else(unknown)?.proposal;
         match proposals::cancel(&call.control, &call.ctx, found.id).await {
             Ok(withdrawn) => Ok(Outcome {
-                value: json!(result(&withdrawn, DisplayState::Withdrawn)),
+                value: json!(result(&withdrawn, DisplayState::Withdrawn)).into(),
                 proposal: Some(withdrawn.id),
                 ..Outcome::default()
             }),
@@ -70,6 +70,9 @@ fn withdraw(mut call: Call) -> Running {
                 let shown = proposals::shown_now(&call.control, &row).await?;
                 let message = format!("it no longer waits: {}", shown.words());
                 Err(ToolError::new(FailureCode::AlreadyDecided, message))
+            }
+            Err(error @ CancelError::Offered(_)) => {
+                Err(ToolError::new(FailureCode::Busy, error.to_string()))
             }
             Err(CancelError::Store(error)) => Err(error.into()),
         }
@@ -91,7 +94,7 @@ struct ProposalArguments {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct ProposalStatusResult {
+pub(super) struct ProposalStatusResult {
     /// Absent if it is a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     action_id: Option<String>,
@@ -106,7 +109,7 @@ struct ProposalStatusResult {
     untrusted_output: Option<String>,
 }
 
-fn run(mut call: Call) -> Running {
+fn run(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let arguments: ProposalArguments = call.arguments()?;
         let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
@@ -122,22 +125,67 @@ fn run(mut call: Call) -> Running {
         let foreign = output
             .as_ref()
             .map(|_| format!("output of {}", proposal.code));
-        let (resolved_by, _) = proposal.resolution();
-        let value = json!(ProposalStatusResult {
-            action_id: proposal.subject.action_id().map(ToString::to_string),
-            label: proposal.subject.label.clone(),
-            created_at: proposal.created_at.to_string(),
-            resolved_by: resolved_by.map(str::to_owned),
-            result: result(&proposal, shown),
-            untrusted_output: output,
-        });
         Ok(Outcome {
-            value,
-            foreign,
+            value: json!(status(&proposal, shown, output)).into(),
+            foreign: foreign.into_iter().collect(),
             proposal: Some(proposal.id),
             ..Outcome::default()
         })
     })
+}
+
+pub(super) fn status(
+    proposal: &Proposal,
+    shown: DisplayState,
+    untrusted_output: Option<String>,
+) -> ProposalStatusResult {
+    let (resolved_by, _) = proposal.resolution();
+    ProposalStatusResult {
+        action_id: proposal.subject.action_id().map(ToString::to_string),
+        label: proposal.subject.label.clone(),
+        created_at: proposal.created_at.to_string(),
+        resolved_by: resolved_by.map(str::to_owned),
+        result: result(proposal, shown),
+        untrusted_output,
+    }
+}
+
+/// A proposal without what a machine printed, with what it changes and what the owner said to it; and what its reader is
+/// marked by: the words of a change name what it is about.
+pub(super) async fn described(
+    call: &Call,
+    key: ProposalKey,
+) -> Result<(Value, Option<String>), ToolError> {
+    let found = proposals::find(&call.control, &call.ctx, key).await?;
+    let Listed {
+        proposal, shown, ..
+    } = found.ok_or_else(unknown)?;
+    call.notes.add_seen(proposal.id);
+    let mut value = json!(status(&proposal, shown, None));
+    let is_foreign = !proposal.taint.is_clean();
+    let changes = proposal
+        .subject
+        .change()
+        .map(|change| json!(change.summary));
+    let changes = changes.filter(|_| !is_foreign || call.gives_foreign_text());
+    let foreign = changes.as_ref().filter(|_| is_foreign);
+    let foreign = foreign.map(|_| format!("draft {}", proposal.code));
+    if let Value::Object(members) = &mut value {
+        let name = if is_foreign {
+            "untrusted_changes"
+        } else {
+            "changes"
+        };
+        members.extend(changes.map(|changes| (name.to_owned(), changes)));
+        if let State::Rejected {
+            reason: Some(reason),
+            ..
+        } = &proposal.state
+        {
+            members.insert("owner_said".to_owned(), json!(reason));
+        }
+    }
+    Ok((value, foreign))
 }
 
 fn output(state: &State) -> Option<String> {

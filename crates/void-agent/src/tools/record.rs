@@ -11,7 +11,7 @@ use void_domain::facts::Fact;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 
-use super::{Call, Effect, Outcome, Running, Tool, schema, written_schema};
+use super::{Call, Effect, Outcome, RunningTool, Tool, schema, written_schema};
 
 const ENTRIES_MAX: u32 = 50;
 const NAME_CHARS_MAX: usize = 100;
@@ -52,14 +52,14 @@ struct RecordArguments {
 struct RecordResult {
     at: String,
     /// Newest first.
-    entries: Vec<Entry>,
+    entries: Vec<RecordEntry>,
     /// Where older ones begin, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Entry {
+struct RecordEntry {
     seq: u64,
     at: String,
     actor: String,
@@ -70,7 +70,7 @@ struct Entry {
     detail: Value,
 }
 
-fn run(mut call: Call) -> Running {
+fn run(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let asked: RecordArguments = call.arguments()?;
         let texts = [
@@ -105,8 +105,8 @@ fn run(mut call: Call) -> Running {
     })
 }
 
-fn tell(entry: &Fact) -> Entry {
-    Entry {
+fn tell(entry: &Fact) -> RecordEntry {
+    RecordEntry {
         seq: entry.seq,
         at: entry.at.to_string(),
         actor: shown(&entry.actor),

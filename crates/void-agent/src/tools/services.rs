@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use void_control::health::{self, ServiceView};
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::services::{CheckResult, Health, Location};
 
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
 
 pub(super) static SERVICE_STATUS: Tool = Tool {
     name: "service_status",
@@ -65,7 +65,7 @@ struct Service {
     actions: Vec<String>,
 }
 
-fn run(mut call: Call) -> Running {
+fn run(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let arguments: ServiceStatusArguments = call.arguments()?;
         let views = match &arguments.id {
@@ -96,6 +96,11 @@ fn run(mut call: Call) -> Running {
         let at = call.control.clock().now().to_string();
         Ok(Outcome::of(json!(ServiceStatusResult { services, at })))
     })
+}
+
+/// One service, as it is listed.
+pub(super) fn described(call: &Call, view: ServiceView) -> Value {
+    json!(describe(call, view))
 }
 
 fn describe(call: &Call, view: ServiceView) -> Service {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use void_domain::conversations::{Step, Truth, Turn, TurnState, Usage};
-use void_domain::ids::MessageId;
+use void_domain::ids::{MessageId, ProposalId};
 use void_domain::taint::Taint;
 
 /// What a client hears of a turn.
@@ -20,6 +20,11 @@ pub enum ChatEvent {
     Delta {
         text: String,
     },
+    /// A draft waits for the owner.
+    Draft {
+        proposal_id: ProposalId,
+        summary: String,
+    },
     Done {
         message_id: MessageId,
         usage: Usage,
@@ -33,13 +38,19 @@ pub enum ChatEvent {
 }
 
 impl ChatEvent {
-    /// A step of a turn that is over.
-    pub fn of_step(step: &Step) -> Self {
-        Self::Tool {
+    /// A step that is over, and the draft that it made.
+    pub fn of_step(step: &Step) -> impl Iterator<Item = Self> + use<> {
+        let tool = Self::Tool {
             tool: step.tool.clone(),
             args_summary: step.args_summary.clone(),
             status: step.status.clone(),
-        }
+        };
+        let draft = step.proposal_id.zip(step.draft_summary.clone());
+        let draft = draft.map(|(proposal_id, summary)| Self::Draft {
+            proposal_id,
+            summary,
+        });
+        std::iter::once(tool).chain(draft)
     }
 
     /// The last event of a turn that is over.
@@ -62,6 +73,7 @@ impl ChatEvent {
         match self {
             Self::Tool { .. } => "tool",
             Self::Delta { .. } => "delta",
+            Self::Draft { .. } => "draft",
             Self::Done { .. } => "done",
             Self::Error { .. } => "error",
         }
@@ -75,6 +87,10 @@ impl ChatEvent {
                 status,
             } => json!({"tool": tool, "args_summary": args_summary, "status": status}),
             Self::Delta { text } => json!({"text": text}),
+            Self::Draft {
+                proposal_id,
+                summary,
+            } => json!({"pending_change_id": proposal_id, "summary": summary}),
             Self::Done {
                 message_id,
                 usage,
@@ -149,7 +165,10 @@ impl Live {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let texts = events.iter().take(seen).filter_map(|event| match event {
             ChatEvent::Delta { text } => Some(text.as_str()),
-            ChatEvent::Tool { .. } | ChatEvent::Done { .. } | ChatEvent::Error { .. } => None,
+            ChatEvent::Tool { .. }
+            | ChatEvent::Draft { .. }
+            | ChatEvent::Done { .. }
+            | ChatEvent::Error { .. } => None,
         });
         texts.collect()
     }

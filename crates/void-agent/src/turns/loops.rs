@@ -8,23 +8,25 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use void_control::conversations::{self as record, Begun};
 use void_control::{Control, Ctx};
-use void_domain::conversations::{self, Step};
+use void_domain::changes::drafts::DraftTurn;
+use void_domain::conversations::{self, MessageView, Step};
 use void_domain::failures::FailureCode;
 use void_domain::ids::MessageId;
 use void_domain::limits;
 use void_domain::proposals::Failure;
 use void_domain::secrets::Secret;
+use void_domain::taint::Taint;
 use void_domain::text;
 
 use super::live::{ChatEvent, Live};
 use super::passes::Models;
-use super::prompts;
 use super::transcripts::Transcript;
+use super::{outcomes, places, prompts};
 use crate::agents::Agent;
 use crate::brains::{
     Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, Usage,
 };
-use crate::tools::{self, Outcome, Tool, ToolError};
+use crate::tools::{self, Outcome, Scope, Tool, ToolError};
 
 const TOOL_NAME_BYTES_MAX: usize = 64;
 /// A stand-in where nobody counts the tokens.
@@ -44,6 +46,7 @@ pub(super) struct Running {
     pub ctx: Ctx,
     pub tools: Vec<&'static Tool>,
     pub models: Models,
+    scope: Scope,
     message_id: MessageId,
     tokens_left: Option<u64>,
     live: Arc<Live>,
@@ -59,6 +62,7 @@ impl Running {
         ctx: Ctx,
         live: Arc<Live>,
         begun: &Begun,
+        view: Option<MessageView>,
     ) -> Self {
         let tools = tools::for_chat(&ctx).collect();
         Self {
@@ -67,6 +71,10 @@ impl Running {
             ctx,
             tools,
             models: Models::default(),
+            scope: Scope::of_turn(begun.conversation.space_id, view).at(DraftTurn {
+                conversation_id: begun.conversation.id,
+                message_id: begun.message_id,
+            }),
             message_id: begun.message_id,
             tokens_left: begun.tokens_left,
             live,
@@ -112,9 +120,14 @@ impl Running {
     }
 
     async fn rounds(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
+        let outcomes = match outcomes::since(&self.control, begun).await {
+            Ok(outcomes) => outcomes,
+            Err(error) => return Ended::Failed(super::unavailable(&error)),
+        };
         let mut prompt = Prompt {
             system: self.agent.system_prompt(&self.ctx),
-            messages: prompts::history(begun),
+            place: places::summary(&self.control, &self.ctx, begun.conversation.space_id).await,
+            messages: prompts::history(begun, &outcomes),
             tools: self.tools.iter().map(|tool| prompts::spec(tool)).collect(),
             output_tokens_max: limits::TURN_OUTPUT_TOKENS_MAX,
             session: self.open().session.clone(),
@@ -308,7 +321,7 @@ impl Running {
             }
         };
         let (content, is_error) = match outcome {
-            Ok(outcome) => (outcome.value, false),
+            Ok(outcome) => (outcome.value.into_value(), false),
             Err(error) => (error.to_value(), true),
         };
         ToolResult {
@@ -330,10 +343,7 @@ impl Running {
                 self.tell_tool(name, &summary, "running");
                 self.run_tool(tool, arguments).await
             }
-            None => {
-                let message = "there is no such tool here; nothing was done";
-                Err(ToolError::new(FailureCode::UnknownTool, message))
-            }
+            None => Err(tools::not_offered(&self.ctx, name)),
         };
         self.note_step(name, summary, &outcome, begun.elapsed());
         outcome
@@ -355,21 +365,24 @@ impl Running {
             let transcript = self.open();
             (transcript.taint.clone(), transcript.proposals.clone())
         };
-        let outcome = tool
-            .call(&self.control, &ctx, &taint, &notes, arguments)
-            .await?;
-        self.open().refused.extend(outcome.refused.clone());
-        if let Some(source) = &outcome.foreign {
-            self.taint_with(source).await?;
+        let called = tool
+            .call(&self.control, &ctx, &taint, &self.scope, &notes, arguments)
+            .await;
+        let foreign = tools::foreign_in(&called);
+        if !foreign.is_empty() {
+            self.taint_with(foreign).await?;
         }
+        let outcome = called?;
+        self.open().refused.extend(outcome.refused.clone());
         Ok(outcome)
     }
 
     /// From here on the turn is tainted, on the record too; only then may the model read on.
-    async fn taint_with(&self, source: &str) -> Result<(), ToolError> {
+    async fn taint_with(&self, sources: &[String]) -> Result<(), ToolError> {
         let taint = {
             let mut transcript = self.open();
-            transcript.taint.add(source);
+            let sources = Taint::from_sources(sources.to_vec());
+            transcript.taint.unite(&sources);
             transcript.taint.clone()
         };
         if record::mark_tainted(&self.control, self.message_id, &taint).await? {
@@ -388,20 +401,31 @@ impl Running {
         took: Duration,
     ) {
         let tool = text::escaped(text::cut(name, TOOL_NAME_BYTES_MAX));
-        let (status, result, proposal_id) = match outcome {
-            Ok(outcome) if outcome.is_denied => ("denied", outcome.value.clone(), outcome.proposal),
-            Ok(outcome) => ("ok", outcome.value.clone(), outcome.proposal),
-            Err(error) => ("error", error.to_value(), None),
+        let (status, result, proposal_id, draft_summary) = match outcome {
+            Ok(outcome) => {
+                let status = if outcome.is_denied { "denied" } else { "ok" };
+                let draft = outcome.draft_summary.clone();
+                (status, (*outcome.value).clone(), outcome.proposal, draft)
+            }
+            Err(error) => {
+                let is_denied = error.code == FailureCode::Forbidden;
+                let status = if is_denied { "denied" } else { "error" };
+                (status, error.to_value(), None, None)
+            }
         };
-        self.tell_tool(&tool, &args_summary, status);
-        self.open().trace.push(Step {
+        let step = Step {
             tool,
             args_summary,
             status: status.to_owned(),
             took_ms: u64::try_from(took.as_millis()).ok(),
             result: Some(prompts::shown(&result)),
             proposal_id,
-        });
+            draft_summary,
+        };
+        for event in ChatEvent::of_step(&step) {
+            self.live.push(event);
+        }
+        self.open().trace.push(step);
     }
 
     fn tell_tool(&self, tool: &str, summary: &str, status: &'static str) {

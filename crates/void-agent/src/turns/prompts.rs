@@ -6,6 +6,7 @@ use void_domain::conversations::Said;
 use void_domain::limits;
 use void_domain::text;
 
+use super::outcomes::ProposalOutcome;
 use crate::brains::{Block, Message, Prompt, ToolSpec};
 use crate::tools::Tool;
 
@@ -15,10 +16,12 @@ const SHOWN_BYTES_MAX: usize = 2 * 1024;
 const CUT_MARK_BYTES_MAX: usize = 64;
 
 /// The conversation so far. What the record says stands before what the owner said next, so that
-/// nobody takes it for the model's own words. A second attempt is told what the first one did.
-pub(super) fn history(begun: &Begun) -> Vec<Message> {
+/// nobody takes it for the model's own words. What was decided of earlier wishes stands before what the owner said after
+/// that, so that what was sent once stays the same. A second attempt is told what the first one did.
+pub(super) fn history(begun: &Begun, outcomes: &[ProposalOutcome]) -> Vec<Message> {
     let mut messages = Vec::with_capacity(begun.history.len());
     let mut record: Option<String> = None;
+    let mut outcomes = outcomes.iter().peekable();
     let last = begun.history.len().saturating_sub(1);
     for (place, message) in begun.history.iter().enumerate() {
         match &message.said {
@@ -26,6 +29,11 @@ pub(super) fn history(begun: &Begun) -> Vec<Message> {
                 let mut notes: Vec<String> = Vec::new();
                 if let Some(line) = record.take() {
                     notes.push(format!("of your last turn: {line}"));
+                }
+                while let Some(outcome) =
+                    outcomes.next_if(|outcome| place == last || outcome.at <= message.at)
+                {
+                    notes.push(format!("of what you asked for earlier: {}.", outcome.words));
                 }
                 if place == last && !begun.turn.truth.is_empty() {
                     let line = begun.turn.truth.line();
@@ -129,7 +137,7 @@ pub(super) fn bytes(prompt: &Prompt) -> usize {
         Message::Assistant(blocks) => blocks.iter().map(block_bytes).sum(),
         Message::ToolResults(results) => results.iter().map(|result| result.content.len()).sum(),
     });
-    prompt.system.len() + tools.sum::<usize>() + messages.sum::<usize>()
+    prompt.system.len() + prompt.place.len() + tools.sum::<usize>() + messages.sum::<usize>()
 }
 
 fn block_bytes(block: &Block) -> usize {

@@ -3,7 +3,7 @@
 //! counted outside Void, secrets are searched in everything that goes out or is kept.
 
 mod canaries;
-mod corpus;
+pub(crate) mod corpus;
 mod obedient;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,11 @@ use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capabilities;
 use void_domain::catalogue::Tier;
 use void_domain::facts::Fact;
+use void_domain::failures::{AnyCode, FailureCode};
 use void_domain::freezes::Freeze;
 use void_domain::ids::MessageId;
 use void_domain::limits;
-use void_domain::proposals::{Proposal, Status};
+use void_domain::proposals::{Proposal, State, Status};
 use void_domain::services::Services;
 use void_domain::text::is_deceptive;
 use void_store::events;
@@ -239,7 +240,10 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
             reason.ends_with("has read")
         });
         assert!(!has_read || !row.taint.is_clean(), "{row:?}");
-        let is_told = row.joined.left_out == 0;
+        // Other words that came too soon for what waits have a row of their own, with all that its turn had read until then.
+        let is_too_soon = matches!(&row.state, State::Refused { failure, .. }
+            if failure.code == AnyCode::Known(FailureCode::RateLimited));
+        let is_told = row.joined.left_out == 0 && !is_too_soon;
         assert!(has_read || row.taint.is_clean() || !is_told, "{row:?}");
         match row.status() {
             Status::Executed => {
@@ -315,6 +319,7 @@ impl Configuration {
         let files = ["actions.json", "list.json", "effect.sh", "id_ed25519"];
         let read = |name| fs::read_to_string(room.lab.path().join(name)).unwrap();
         let tokens = tokens::list(&room.control).await.unwrap().into_iter();
+        let tokens = tokens.map(|listed| listed.token);
         Self {
             files: files.map(|name| (name, read(name))).to_vec(),
             catalogue: room.control.catalogue().digest().to_string(),

@@ -12,6 +12,7 @@
 
 mod cancellations;
 mod claude;
+mod companion;
 mod containment;
 mod faults;
 mod labs;

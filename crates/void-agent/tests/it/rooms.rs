@@ -162,6 +162,7 @@ fn owner(control: &Control) -> Ctx {
         request_id: RequestId::new(control.clock().now(), [7; 10]),
         authenticated_ago: None,
         is_from_outside: false,
+        token: None,
     }
 }
 

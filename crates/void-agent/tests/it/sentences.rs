@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use void_agent::brains::{
     Arguments, Block, Brain, BuiltinBrain, Message, Prompt, ToolResult, ToolSpec,
 };
-use void_agent::tools::{self, Notes};
+use void_agent::tools::{self, Notes, Scope};
 use void_domain::services::Services;
 use void_domain::taint::Taint;
 use void_testkit::eventually;
@@ -59,6 +59,8 @@ struct Reaction {
     /// The ids that were named to `propose_action`, and the codes that were withdrawn.
     acts: Vec<String>,
     body: String,
+    /// Code and id of what waits after it.
+    waiting: Vec<(&'static str, &'static str)>,
 }
 
 impl Listener {
@@ -124,16 +126,22 @@ impl Listener {
     async fn hear(&self, said: &[&str]) -> Reaction {
         let mut history = Vec::new();
         let mut reaction = None;
+        let mut waiting = Vec::new();
         for text in said {
             history.push(Message::User((*text).to_owned()));
-            let came = self.turn(history.clone()).await;
+            let came = self.turn(history.clone(), waiting).await;
+            waiting = came.waiting.clone();
             history.push(Message::Assistant(vec![Block::Text(came.body.clone())]));
             reaction = Some(came);
         }
         reaction.unwrap()
     }
 
-    async fn turn(&self, messages: Vec<Message>) -> Reaction {
+    async fn turn(
+        &self,
+        messages: Vec<Message>,
+        waiting: Vec<(&'static str, &'static str)>,
+    ) -> Reaction {
         let mut prompt = Prompt {
             messages,
             tools: self.specs.clone(),
@@ -143,6 +151,7 @@ impl Listener {
         let mut reaction = Reaction {
             acts: Vec::new(),
             body: String::new(),
+            waiting,
         };
         for _ in 0..ROUNDS_MAX {
             let reply = BuiltinBrain.answer(&prompt, &mut |_| {}).await.unwrap();
@@ -191,7 +200,9 @@ impl Listener {
                 reaction.body
             );
             reaction.acts.push(id.to_owned());
-            if let Some((code, _)) = QUEUED.iter().find(|(_, risky)| *risky == id) {
+            if let Some((code, risky)) = QUEUED.iter().find(|(_, risky)| *risky == id) {
+                reaction.waiting.retain(|(known, _)| known != code);
+                reaction.waiting.push((code, risky));
                 return json!({"outcome": "queued", "display_state": "waiting", "code": code, "meaning": "It waits."})
                     .to_string();
             }
@@ -201,6 +212,7 @@ impl Listener {
             let code = arguments["proposal"].as_str().unwrap();
             assert!(reaction.body.contains(code), "{}", reaction.body);
             reaction.acts.push(format!("withdraw {code}"));
+            reaction.waiting.retain(|(known, _)| *known != code);
             return json!({"outcome": "refused", "display_state": "withdrawn", "code": code, "meaning": "It was withdrawn."})
                 .to_string();
         }
@@ -213,10 +225,35 @@ impl Listener {
             };
             return json!({"outcome": outcome, "display_state": shown, "code": code, "label": "It", "verification": "verified"}).to_string();
         }
+        if tool == "recent_activity" {
+            return self.activity(&reaction.waiting);
+        }
         let told = self.told.get(tool).cloned();
         told.unwrap_or_else(|| {
             json!({"error": {"code": "not_found", "message": "not here"}}).to_string()
         })
+    }
+}
+
+impl Listener {
+    /// What the record told, and what was asked for since.
+    fn activity(&self, waiting: &[(&str, &str)]) -> String {
+        let mut told: Value = serde_json::from_str(&self.told["recent_activity"]).unwrap();
+        let actions: Value = serde_json::from_str(&self.told["list_actions"]).unwrap();
+        let label = |id: &str| {
+            let mut all = actions["actions"].as_array().unwrap().iter();
+            all.find(|action| action["id"] == id).unwrap()["label"].clone()
+        };
+        let rows: Vec<Value> = waiting
+            .iter()
+            .map(|(code, id)| {
+                json!({"code": code, "action_id": id, "label": label(id), "tier": "risky", "status": "pending",
+                    "display_state": "waiting", "state": "Waiting for yes", "asked_by": "little-blue",
+                    "asked_at": told["at"]})
+            })
+            .collect();
+        told["waiting"].as_array_mut().unwrap().extend(rows);
+        told.to_string()
     }
 }
 
@@ -227,7 +264,14 @@ async fn call(room: &Room, tool: &str, arguments: Value) -> Value {
     let arguments = arguments.as_object().cloned().unwrap();
     let (taint, notes) = (Taint::clean(), Notes::default());
     let called = tool
-        .call(&room.control, &ctx, &taint, &notes, arguments)
+        .call(
+            &room.control,
+            &ctx,
+            &taint,
+            &Scope::outside(),
+            &notes,
+            arguments,
+        )
         .await;
-    called.unwrap().value
+    called.unwrap().value.into_value()
 }

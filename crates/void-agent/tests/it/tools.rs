@@ -1,7 +1,9 @@
 //! The tools as chat and MCP call them: what they take, what they give, and as whom they act.
 
+mod capabilities;
+
 use serde_json::{Map, Value, json};
-use void_agent::tools::{self, Effect, Notes, REGISTRIES, Registry, TOOLS, Tool, ToolError};
+use void_agent::tools::{self, Effect, Notes, REGISTRIES, Registry, Scope, TOOLS, Tool, ToolError};
 use void_control::proposals::{self, ProposalKey};
 use void_control::{Ctx, agents};
 use void_domain::capabilities::Capability;
@@ -25,8 +27,16 @@ impl Caller<'_> {
         let tool = find(tool);
         let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
         let (taint, notes) = (Taint::clean(), Notes::default());
-        let called = tool.call(&self.room.control, &self.ctx, &taint, &notes, arguments);
-        Ok(called.await?.value)
+        let scope = Scope::outside();
+        let called = tool.call(
+            &self.room.control,
+            &self.ctx,
+            &taint,
+            &scope,
+            &notes,
+            arguments,
+        );
+        Ok(called.await?.value.into_value())
     }
 }
 
@@ -82,7 +92,11 @@ fn no_tool_approves_and_only_one_proposes() {
                     "search"
                 ]
             ),
-            ("security", [&reading[..], &["read_record"]].concat())
+            ("security", [&reading[..], &["read_record"]].concat()),
+            (
+                "companion",
+                vec!["search", "read", "context", "propose_change"]
+            ),
         ]
     );
     // What everybody did lately is there in the owner's conversations, and over MCP it is not.
@@ -90,12 +104,14 @@ fn no_tool_approves_and_only_one_proposes() {
     let besides = TOOLS.iter().filter(|tool| !is_in_set(tool.name));
     let besides: Vec<&str> = besides.map(|tool| tool.name).collect();
     assert_eq!(besides, ["recent_activity"]);
-    let reading = [&reading[..], &["recent_activity"]].concat();
+    let reading = [&reading[..], &["recent_activity", "read", "context"]].concat();
     for tool in TOOLS {
         let (needs, effect) = if reading.contains(&tool.name) {
             (&[Capability::Read][..], Effect::Reads)
         } else if tool.name == "read_record" {
             (&[Capability::AuditRead][..], Effect::Reads)
+        } else if tool.name == "propose_change" {
+            (&[Capability::Suggest][..], Effect::Drafts)
         } else if tool.name == "withdraw_proposal" {
             let either = &[Capability::Act, Capability::Suggest];
             (&either[..], Effect::Withdraws)
@@ -142,9 +158,18 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
         "verb",
         "subject",
         "before",
+        "kind",
+        "limit",
+        "offset",
+        "entity",
+        "op",
+        "base_revision",
+        "fields",
+        "edits",
     ];
     let good = json!({"id": "web", "action_id": "no-such", "reason": "r", "params": {}, "proposal": "NOPE99",
-        "include_output": false, "query": "web", "actor": "agent-", "verb": "token.", "subject": "x", "before": 9});
+        "include_output": false, "query": "web", "actor": "agent-", "verb": "token.", "subject": "x", "before": 9,
+        "kind": "page", "limit": 5, "offset": 0, "entity": "page", "op": "create", "base_revision": 1, "fields": {}, "edits": []});
     let mut seen = [0, 0];
     for tool in TOOLS {
         let schema = (tool.arguments)();
@@ -452,8 +477,16 @@ async fn a_proposal_whose_caller_left_is_noted() {
     let arguments = arguments.as_object().cloned().unwrap();
     let taint = Taint::clean();
     {
-        let call =
-            find("propose_action").call(&room.control, &caller.ctx, &taint, &notes, arguments);
+        let scope = Scope::outside();
+        let tool = find("propose_action");
+        let call = tool.call(
+            &room.control,
+            &caller.ctx,
+            &taint,
+            &scope,
+            &notes,
+            arguments,
+        );
         let mut call = Box::pin(call);
         // Polled once, so that it begins, and then dropped.
         std::future::poll_fn(|ctx| {
@@ -464,41 +497,6 @@ async fn a_proposal_whose_caller_left_is_noted() {
     }
     let made = eventually("the proposal", || async { notes.all().first().copied() }).await;
     assert_eq!(room.proposals().await[0].id, made);
-}
-
-/// Every set of capabilities: the tools are those whose capability is in it, wherever they are asked for.
-#[tokio::test]
-async fn the_tools_follow_from_the_capabilities() {
-    let (room, _) = room([]).await;
-    let (read, act, audit) = (Capability::Read, Capability::Act, Capability::AuditRead);
-    let caller = agent(&room).await;
-    for set in 0..1_u32 << Capability::ALL.len() {
-        let held = Capability::ALL.into_iter().enumerate();
-        let held = held.filter(|(n, _)| set & (1 << n) != 0);
-        let mut ctx = caller.ctx.clone();
-        ctx.capabilities = held.map(|(_, capability)| capability).collect();
-        let has = |capability| ctx.capabilities.has(capability);
-        let offered: Vec<&str> = tools::for_chat(&ctx).map(|tool| tool.name).collect();
-        for tool in TOOLS {
-            let expected = match tool.name {
-                "read_record" => has(audit),
-                "propose_action" => has(act),
-                // With suggest alone it is for drafts.
-                "withdraw_proposal" => has(act) || has(Capability::Suggest),
-                _ => has(read) || has(act) || has(Capability::Suggest),
-            };
-            assert_eq!(
-                offered.contains(&tool.name),
-                expected,
-                "{} {set:b}",
-                tool.name
-            );
-            for registry in &REGISTRIES {
-                let here = registry.for_caller(&ctx).any(|one| one.name == tool.name);
-                assert_eq!(here, expected && registry.get(tool.name).is_some());
-            }
-        }
-    }
 }
 
 /// The record is read with `audit.read` and with nothing else, and it gives nothing else.
@@ -524,6 +522,7 @@ async fn only_who_may_read_the_record_reads_it_and_nobodys_words() {
     let query = json!({"query": "agent-little-blue"});
     let found = others.call("search", &query).await.unwrap();
     assert_eq!(found["hits"], json!([]));
+    assert!(found.get("record").is_none(), "{found}");
 
     let auditor = resident(&room, "auditor", &[Capability::AuditRead]).await;
     let record = auditor.call("read_record", &json!({})).await.unwrap();
@@ -579,5 +578,10 @@ async fn only_who_may_read_the_record_reads_it_and_nobodys_words() {
     let both = resident(&room, "both", &[Capability::Read, Capability::AuditRead]).await;
     let query = json!({"query": "proposal.created agent-little-blue"});
     let found = both.call("search", &query).await.unwrap();
-    assert_eq!(found["hits"][0]["kind"], "audit");
+    assert_eq!(found["record"][0]["verb"], "proposal.created");
+    assert_eq!(found["hits"], json!([]));
+    let only = json!({"query": "proposal.created", "kind": "audit", "limit": 1});
+    let found = both.call("search", &only).await.unwrap();
+    assert_eq!(found["record"].as_array().unwrap().len(), 1);
+    assert!(found.get("mode").is_none(), "{found}");
 }

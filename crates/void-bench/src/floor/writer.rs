@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::rows::{self, Heads, Step};
+use super::rows::{self, Step, TABLES};
 use crate::Outcome;
 
 /// As at Void.
@@ -25,9 +25,9 @@ impl Writer {
         let connection = Connection::open(file)?;
         connection.set_prepared_statement_cache_capacity(64);
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-             PRAGMA journal_size_limit = 67108864;",
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;",
         )?;
+        connection.execute_batch(TABLES)?;
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         std::thread::Builder::new()
             .name("floor-writer".to_owned())
@@ -43,7 +43,6 @@ impl Writer {
 }
 
 fn work(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
-    let mut heads = Heads::default();
     let mut waiting = Vec::with_capacity(BATCH_MAX);
     while let Some(first) = queue.blocking_recv() {
         waiting.push(first);
@@ -53,7 +52,7 @@ fn work(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
                 Err(_) => break,
             }
         }
-        let committed = batch(connection, &mut heads, &waiting);
+        let committed = batch(connection, &waiting);
         for job in waiting.drain(..) {
             // A client that went away changes nothing.
             let _ = job.reply.send(committed.is_ok());
@@ -65,12 +64,11 @@ fn work(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
 }
 
 /// The floor has no refusals: what is asked of it twice is an error in the benchmark.
-fn batch(connection: &Connection, heads: &mut Heads, jobs: &[Job]) -> rusqlite::Result<()> {
+fn batch(connection: &Connection, jobs: &[Job]) -> rusqlite::Result<()> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     for job in jobs {
-        rows::write(connection, heads, &job.step)?;
+        rows::write(connection, &job.step)?;
     }
-    heads.save(connection)?;
     connection.prepare_cached("COMMIT")?.execute([])?;
     Ok(())
 }

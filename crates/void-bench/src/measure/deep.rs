@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::process::milliseconds;
+use super::reads::timed;
 use crate::Outcome;
 use crate::history;
 use crate::http::{self, Connection};
@@ -15,7 +16,7 @@ use crate::load::{Crowd, Operation};
 use crate::plan::Plan;
 use crate::servers::{Server, folder_in};
 use crate::statistics::{Round, median, median_ratio, rounded};
-use crate::subject::{CLIENTS_MAX, Engine};
+use crate::subject::{CLIENTS_MAX, Engine, catalogue_text};
 
 const LISTS: [&str; 7] = [
     "/api/actions/pending",
@@ -54,7 +55,7 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
 }
 
 /// More rows than a page of every kind, so that both databases answer with full pages.
-async fn seed(folder: &Path, plan: &Plan) -> Outcome<()> {
+pub(super) async fn seed(folder: &Path, plan: &Plan) -> Outcome<()> {
     let server = Server::subject(&Engine::Sqlite, folder).await?;
     let mut crowd = Crowd::open(server.address, CLIENTS).await?;
     for operation in [
@@ -144,19 +145,11 @@ async fn code_of_last(address: SocketAddr) -> Outcome<String> {
     ))
 }
 
-async fn timed(connection: &mut Connection, request: &[u8]) -> Outcome<f64> {
-    let asked = Instant::now();
-    let answer = connection.call(request).await?;
-    if answer.status != 200 {
-        return Err(format!("a list was answered with {}", answer.status).into());
-    }
-    Ok(asked.elapsed().as_secs_f64() * 1_000.0)
-}
-
 /// Killed in the middle of its work, started again: the slowest of a few.
 async fn restart(folder: &Path, program: &Path, plan: &Plan) -> Outcome<f64> {
     // A copy of the whole file once a day is not what is measured here.
-    fs::write(folder.join("void.toml"), "[backups]\nenabled = false\n")?;
+    let settings = "[backups]\nenabled = false\n";
+    let catalogue = catalogue_text(CLIENTS_MAX);
     let mut slowest: f64 = 0.0;
     for _ in 0..RESTARTS {
         let server = Server::subject(&Engine::Sqlite, folder).await?;
@@ -168,7 +161,7 @@ async fn restart(folder: &Path, program: &Path, plan: &Plan) -> Outcome<f64> {
         tokio::time::sleep(plan.round / 2).await;
         server.kill();
         load.await?;
-        let again = Server::product(program, folder, CLIENTS_MAX).await?;
+        let again = Server::with_settings(program, folder, &catalogue, settings).await?;
         slowest = slowest.max(milliseconds(&again));
     }
     Ok(slowest)

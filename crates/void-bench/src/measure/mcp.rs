@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use void_testkit::free_port;
 
 use self::pipes::Pipe;
 use self::posts::Posts;
@@ -17,8 +18,8 @@ use super::process::ACTIONS;
 use crate::Outcome;
 use crate::http::{self, Connection};
 use crate::plan::Plan;
-use crate::servers::{Server, folder_in, own_program};
-use crate::statistics::{median, rounded};
+use crate::servers::{Server, folder_in, own_program, quoted};
+use crate::statistics::{median, median_ratio, rounded};
 
 /// How many calls are under way at a time on a pipe.
 const DEPTHS: [usize; 2] = [1, 16];
@@ -46,12 +47,16 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
     let (own, file) = (own_program()?, payload.display());
     let bare = format!("'{}' serve-rmcp --payload '{file}'", own.display());
     let mut programs = vec![("void", bridge), ("rmcp", bare)];
+    let checked = checked(&payload, folder.path(), &token).await?;
     let mut minimal = None;
     if let Some(typescript) = &typescript {
         programs.push(("typescript", typescript.command(&payload)));
         minimal = Some(typescript.serve(&payload, folder.path()).await?);
     }
-    let mut over_http = vec![("void", void)];
+    let mut over_http = vec![
+        ("void", void),
+        ("rmcp", Posts::to(checked.address, Some(&token))),
+    ];
     if let Some(minimal) = &minimal {
         over_http.push(("typescript", Posts::to(minimal.address, None)));
     }
@@ -60,6 +65,23 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
         "stdio": on_pipes(plan, &programs)?,
         "http": by_posts(plan, &over_http).await?,
     }))
+}
+
+/// The Rust SDK's own server over HTTP, which checks the same token.
+async fn checked(payload: &Path, folder: &Path, token: &str) -> Outcome<Server> {
+    let port = free_port();
+    let command = format!(
+        "{} serve-rmcp --payload {} --port {port} --token {token}",
+        quoted(&own_program()?),
+        quoted(payload)
+    );
+    let server = Server::start(&command, folder, port, "/readyz").await?;
+    let mut connection = Connection::open(server.address).await?;
+    let stranger = Posts::to(server.address, Some("nobody"));
+    if connection.call(stranger.request()).await?.status != 401 {
+        return Err("the Rust SDK's server does not check its token".into());
+    }
+    Ok(server)
 }
 
 /// From before a process is made to its first answer.
@@ -104,10 +126,25 @@ async fn by_posts(plan: &Plan, servers: &[(&'static str, Posts)]) -> Outcome<Vec
     Ok(cells)
 }
 
+/// Calls per second by name, and what Void's are of each other's, round by round.
 fn cell<'a>(what: &str, number: usize, rates: impl Iterator<Item = (&'a str, Vec<f64>)>) -> Value {
-    let rates = rates.map(|(name, rates)| (name.to_owned(), middle(rates)));
-    let head = std::iter::once((what.to_owned(), number.into()));
-    head.chain(rates).collect::<Map<_, _>>().into()
+    let rates: Vec<_> = rates.collect();
+    let void: Vec<f64> = rates
+        .iter()
+        .filter(|(name, _)| *name == "void")
+        .flat_map(|(_, rates)| rates.clone())
+        .collect();
+    let mut cell = Map::from_iter([(what.to_owned(), number.into())]);
+    let mut ratios = Map::new();
+    for (name, rates) in rates {
+        if name != "void" {
+            let pairs = void.iter().copied().zip(rates.iter().copied());
+            ratios.insert(name.to_owned(), rounded(median_ratio(pairs)).into());
+        }
+        cell.insert(name.to_owned(), middle(rates));
+    }
+    cell.insert("ratios".to_owned(), ratios.into());
+    cell.into()
 }
 
 fn middle(numbers: Vec<f64>) -> Value {

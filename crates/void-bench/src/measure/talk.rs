@@ -1,5 +1,7 @@
-//! What Void adds to a turn: to each piece of an answer on its way, and to a round of tools. The model is
-//! on this machine and takes no time of its own.
+//! What Void adds to a turn: to each piece of an answer on its way, and to a round of tools, which is also compared
+//! with what the vendor's SDK takes for it. The model is on this machine and takes no time of its own.
+
+mod loops;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -15,6 +17,7 @@ use crate::Outcome;
 use crate::http::{self, Connection};
 use crate::measure::process::ACTIONS;
 use crate::plan::Plan;
+use crate::reference::Reference;
 use crate::servers::{Server, folder_in};
 use crate::statistics::{quantile, rounded};
 use crate::talker::{TalkScript, Talker};
@@ -25,7 +28,12 @@ const PAUSE_OF_MANY: Duration = Duration::from_millis(20);
 /// Below what a turn may have.
 const ROUNDS: u32 = 12;
 
-pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcome<Value> {
+pub(crate) async fn measure(
+    plan: &Plan,
+    place: &Path,
+    program: &Path,
+    reference: Option<&Reference>,
+) -> Outcome<Value> {
     let talker = Arc::new(Talker::start().await?);
     let folder = folder_in(place)?;
     let server = Server::talking(program, folder.path(), ACTIONS, talker.address).await?;
@@ -35,8 +43,12 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
     let conversation = begin(address).await?;
     let through = Pieces::of(by_void(&talker, address, &conversation, wish).await?);
     let rounds = rounds(plan, &talker, address).await?;
+    let loops = match reference {
+        Some(reference) => loops::measure(plan, &talker, address, reference, folder.path()).await?,
+        None => Vec::new(),
+    };
     let wish = TalkScript::Pieces(plan.pieces_of_many, PAUSE_OF_MANY);
-    let conversations = begin_many(plan, address).await?;
+    let conversations = begin_many(plan.talks, address).await?;
     let many_direct = at_once(&conversations, |_| {
         let talker = Arc::clone(&talker);
         async move { straight(&talker, wish).await }
@@ -53,6 +65,7 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
         "piece_p99_ms": through.p99_ms,
         "piece_added_p50_ms": rounded(through.p50_ms - direct.p50_ms),
         "tool_round_p50_ms": rounded(rounds),
+        "loops": loops,
         "streams": plan.talks,
         "many_direct_p50_ms": many_direct.p50_ms,
         "many_p50_ms": many_through.p50_ms,
@@ -193,9 +206,9 @@ async fn begin(address: SocketAddr) -> Outcome<String> {
 }
 
 /// So many conversations; each has to have been used before the next one is a new one.
-async fn begin_many(plan: &Plan, address: SocketAddr) -> Outcome<Vec<String>> {
-    let mut all = Vec::with_capacity(plan.talks);
-    for _ in 0..plan.talks {
+async fn begin_many(count: usize, address: SocketAddr) -> Outcome<Vec<String>> {
+    let mut all = Vec::with_capacity(count);
+    for _ in 0..count {
         let id = begin(address).await?;
         let mut connection = Connection::open(address).await?;
         let path = format!("/api/conversations/{id}/messages");

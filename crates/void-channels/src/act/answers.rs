@@ -139,7 +139,8 @@ pub(super) fn refusal(host: &str, answer: &Answer) -> Failure {
         REFUSAL_BYTES_MAX,
     ));
     let code = match answer.reason {
-        Some(Reason::Drift | Reason::UnknownAction) => FailureCode::Drift,
+        Some(Reason::Drift | Reason::UnknownAction | Reason::ListChanged) => FailureCode::Drift,
+        Some(Reason::Busy) => FailureCode::Busy,
         Some(Reason::Stopped) => FailureCode::StoppedOnHost,
         Some(Reason::NothingToReturnTo) => FailureCode::NothingToReturnTo,
         Some(
@@ -147,7 +148,6 @@ pub(super) fn refusal(host: &str, answer: &Answer) -> Failure {
             | Reason::BadCommand
             | Reason::BadTicket
             | Reason::ListUnusable
-            | Reason::Busy
             | Reason::JournalDamaged
             | Reason::JournalUnavailable
             | Reason::ClockUnreadable

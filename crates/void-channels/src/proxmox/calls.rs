@@ -18,7 +18,7 @@ use void_domain::time::Timestamp;
 
 use super::config::ProxmoxConfig;
 use super::connections;
-use super::refusals::Refused;
+use super::refusals::ProxmoxRefusal;
 
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const WORDS_BYTES_MAX: usize = 300;
@@ -35,7 +35,7 @@ pub(super) enum CallError {
     /// It may have arrived, and may still do its work.
     Lost(Failure),
     /// Proxmox answered, and it was not yes.
-    Refused(Refused),
+    Refused(ProxmoxRefusal),
 }
 
 /// An answer with the moment at which Proxmox gave it, by its own clock.
@@ -191,7 +191,7 @@ impl Client {
                     message,
                 )))
             }
-            _ => Err(CallError::Refused(Refused::new(
+            _ => Err(CallError::Refused(ProxmoxRefusal::new(
                 status,
                 &words,
                 parsed.as_ref(),

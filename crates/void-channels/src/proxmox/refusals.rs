@@ -10,12 +10,12 @@ use super::calls::escape;
 
 /// The number and the words of an answer that is not success.
 #[derive(Debug, Clone)]
-pub(super) struct Refused {
+pub(super) struct ProxmoxRefusal {
     status: u16,
     words: String,
 }
 
-impl Refused {
+impl ProxmoxRefusal {
     pub(super) fn new(status: u16, words: &str, body: Option<&Value>) -> Self {
         let message = body.and_then(|body| body.get("message")?.as_str());
         let message = message.map_or("", str::trim);
@@ -124,7 +124,7 @@ mod tests {
             (500, "hostname lookup 'y' failed", "no_such_node"),
             (500, "", "proxmox_error"),
         ] {
-            let failure = Refused::new(status, words, None).to_failure("CT 1 on z");
+            let failure = ProxmoxRefusal::new(status, words, None).to_failure("CT 1 on z");
             assert_eq!(failure.code, code, "{words}");
         }
     }
@@ -153,7 +153,7 @@ mod tests {
             (404, "Not Found", false),
         ] {
             assert_eq!(
-                Refused::new(status, words, None).is_before_work(),
+                ProxmoxRefusal::new(status, words, None).is_before_work(),
                 before,
                 "{status} {words}"
             );
@@ -163,14 +163,14 @@ mod tests {
     #[test]
     fn the_longer_of_two_reasons_is_told_and_escaped() {
         let body = json!({"data": null, "message": "first line\nsecond\u{1b}[2J\n"});
-        let failure = Refused::new(500, "first line", Some(&body)).to_failure("CT 1 on z");
+        let failure = ProxmoxRefusal::new(500, "first line", Some(&body)).to_failure("CT 1 on z");
         assert!(
             failure
                 .message
                 .ends_with("first line\\u{a}second\\u{1b}[2J")
         );
         let body = json!({"data": null, "errors": {"vmid": "invalid format"}});
-        let failure = Refused::new(400, "wrong", Some(&body)).to_failure("CT 1 on z");
+        let failure = ProxmoxRefusal::new(400, "wrong", Some(&body)).to_failure("CT 1 on z");
         assert!(failure.message.contains("invalid format"), "{failure:?}");
     }
 }

@@ -72,7 +72,7 @@ impl Proxmox {
             Ok(Found::One(_, None)) => Evidence::Started,
             Ok(Found::One(task, Some(end))) => match self.ended(power, &task, end).await {
                 Outcome::Done { result } => Evidence::Done { result },
-                Outcome::Failed(failure) => Evidence::Failed(failure),
+                Outcome::Failed(failure) | Outcome::Busy(failure) => Evidence::Failed(failure),
                 Outcome::Unknown(failure) => Evidence::None(failure),
             },
             Ok(Found::Nothing) => self.not_listed(power, ticket).await,

@@ -185,16 +185,26 @@ fn file_changes() -> Vec<FileChange> {
 async fn a_list_that_changes_between_question_and_ticket_is_judged_as_it_is() {
     let lab = Lab::new(&usual());
     let gate = lab.hold("stop-it*").await;
-    let mut effects = Vec::new();
-    for (number, (name, change, leads)) in changes().into_iter().enumerate() {
+    let (mut effects, mut arrivals) = (Vec::new(), 0);
+    for (name, change, leads) in changes() {
         lab.write_list(&lab.list(&usual()));
-        let task = lab.start(&lab.running("stop-it", &json!({})));
-        lab.wait_for_arrivals(number + 1).await;
+        let mut task = lab.start(&lab.running("stop-it", &json!({})));
+        arrivals += 1;
+        lab.wait_for_arrivals(arrivals).await;
         let mut list = lab.list(&usual());
         change(&lab, &mut list);
         lab.write_list(&list);
         lab.release(&gate);
-        let outcome = within(20, task).await.unwrap();
+        // The ticket named the list as it was; where the new one fits as well, it comes once more.
+        let outcome = loop {
+            tokio::select! {
+                outcome = within(20, &mut task) => break outcome.unwrap(),
+                () = lab.wait_for_arrivals(arrivals + 1) => {
+                    arrivals += 1;
+                    lab.release(&gate);
+                }
+            }
+        };
         match leads {
             Leads::Ran(word) => {
                 done(outcome);

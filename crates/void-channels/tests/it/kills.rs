@@ -178,7 +178,7 @@ async fn judge(lab: &Lab, trial: &Trial) -> &'static str {
         Some(Outcome::Done { result }) if result["replayed"] == json!(true) => "settled as done",
         Some(Outcome::Done { .. }) => "done",
         Some(Outcome::Failed(failure)) if failure.code == "command_failed" => "tried",
-        Some(Outcome::Failed(_)) => "not done",
+        Some(Outcome::Failed(_) | Outcome::Busy(_)) => "not done",
         Some(Outcome::Unknown(_)) | None => "unknown",
     };
     let proved = match (end, lab.settle(&trial.running).await) {

@@ -15,6 +15,7 @@
     reason = "tests stop at the first surprise, start programs, and make permits without a store"
 )]
 
+mod again;
 mod checks;
 mod connections;
 mod definitions;
@@ -24,6 +25,7 @@ mod interruptions;
 mod kills;
 mod lab;
 mod lost;
+mod meta_folder;
 mod outputs;
 mod proxmox;
 mod refusals;

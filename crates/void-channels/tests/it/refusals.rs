@@ -241,7 +241,8 @@ async fn a_brake_that_is_pulled_before_the_first_byte_stops_it() {
         failed(outcome.await, "frozen");
     }
     nothing_ran(&lab);
-    // Also while the host is still being asked.
+    // Also while a host that is not known yet is still being asked.
+    let lab = Lab::new(&usual());
     let gate = lab.hold("void-list").await;
     freeze_switch.release();
     let running = lab.running("stop-it", &json!({}));

@@ -121,7 +121,7 @@ async fn a_forged_ticket_runs_nothing_that_the_host_can_check() {
     let plain =
         json!({"p": words.p, "d": words.d, "e": words.e, "a": {"n": 3}, "x": words.x, "s": null});
     type Edit = (fn(&mut Value), Reason);
-    let edits: [Edit; 9] = [
+    let edits: [Edit; 10] = [
         (
             |ticket| ticket["s"] = json!("signature"),
             Reason::SignatureUnsupported,
@@ -141,6 +141,10 @@ async fn a_forged_ticket_runs_nothing_that_the_host_can_check() {
         (|ticket| ticket["a"] = json!([]), Reason::BadTicket),
         (
             |ticket| _ = ticket.as_object_mut().unwrap().remove("x"),
+            Reason::BadTicket,
+        ),
+        (
+            |ticket| _ = ticket.as_object_mut().unwrap().remove("s"),
             Reason::BadTicket,
         ),
     ];

@@ -6,6 +6,7 @@ use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::secrets::Secret;
 use void_store::{StoreError, Tx, agents, tokens};
+use void_tree::ROOT;
 
 use super::tokens::{AskedToken, change, hand_out, make};
 use super::{find, is_usable};
@@ -43,12 +44,32 @@ pub enum ResidentsError {
 
 /// Those who live here.
 pub(crate) fn residents(control: &Control) -> Vec<AgentName> {
-    control
-        .in_force
-        .residents
-        .get()
-        .cloned()
-        .unwrap_or_default()
+    control.in_force.resident_names()
+}
+
+/// Whose names nobody new may have: those who live here, and everybody in the tree.
+pub(crate) struct Housed {
+    residents: Vec<AgentName>,
+    in_tree: Vec<AgentName>,
+}
+
+impl Housed {
+    pub(crate) fn of(control: &Control) -> Self {
+        Self {
+            residents: residents(control),
+            in_tree: control.in_force.tree.now().names(),
+        }
+    }
+
+    /// Judges the name of a token that somebody outside is to hold. An agent of the tree is made known by its first
+    /// token; the root is nobody outside, unless a persona is called so.
+    pub(super) fn judge(&self, name: &AgentName) -> Result<(), AgentRefusal> {
+        judge_known_name(name, self.residents.iter().chain(&self.in_tree))?;
+        match name.as_str() == ROOT && !self.residents.contains(name) {
+            true => Err(AgentRefusal::InTree(name.clone())),
+            false => Ok(()),
+        }
+    }
 }
 
 /// In whose name an agent that lives here acts, with what it may now. It is made at its first turn; if the
@@ -74,6 +95,7 @@ pub async fn resident_ctx(
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
         is_from_outside: false,
+        token: None,
     }))
 }
 

@@ -5,9 +5,7 @@
 use serde_json::json;
 use void_domain::actors::ActorKind;
 use void_domain::agents::AgentRefusal;
-use void_domain::agents::{
-    Agent, AgentName, AgentState, Holding, TokenGrant, judge_known_name, judge_new_name,
-};
+use void_domain::agents::{Agent, AgentName, AgentState, Holding, TokenGrant, judge_new_name};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::ids::{AgentId, TokenId};
@@ -16,7 +14,9 @@ use void_store::quarantine::{self, Kind};
 use void_store::tokens::{self, Token};
 use void_store::{StoreError, Tx, agents};
 
+use super::residents::Housed;
 use crate::facts::{self, AuditContext};
+use crate::proposals::{self, WITHDRAWN_AT_ONCE};
 use crate::tokens::{TokenError, record_created};
 
 /// A token that is to be an agent's.
@@ -52,11 +52,11 @@ pub(crate) async fn add_token(
     tx: &mut Tx,
     context: &AuditContext,
     asked: AskedToken,
-    residents: &[AgentName],
+    housed: &Housed,
 ) -> Result<TokenId, TokenError> {
     let Some(agent) = agents::find_named(tx, &asked.name).await? else {
         judge_new_name(&asked.name, &agents::names(tx).await?)?;
-        judge_known_name(&asked.name, residents)?;
+        housed.judge(&asked.name)?;
         make(tx, context, &asked).await?;
         return Ok(asked.id);
     };
@@ -78,19 +78,24 @@ pub(crate) async fn add_token(
     }
 }
 
-/// Brings a withdrawn agent back: the same one, with what the owner says now.
+/// Brings a withdrawn agent back: the same one, with what the owner says now, and with nothing waiting of before.
 pub(crate) async fn restore(
     tx: &mut Tx,
     context: &AuditContext,
     asked: AskedToken,
-    residents: &[AgentName],
+    housed: &Housed,
 ) -> Result<TokenId, TokenError> {
-    judge_known_name(&asked.name, residents)?;
+    housed.judge(&asked.name)?;
     let found = agents::find_named(tx, &asked.name).await?;
     let withdrawn = found.ok_or(AgentRefusal::NotWithdrawn)?;
     let agent = withdrawn.restore(asked.capabilities.clone())?;
     if !agents::restore(tx, agent.id, &agent.capabilities).await? {
         return Err(AgentRefusal::NotWithdrawn.into());
+    }
+    let ended = proposals::withdraw_waiting_of(tx, context, asked.at, agent.id.into()).await?;
+    if ended >= WITHDRAWN_AT_ONCE as usize {
+        let text = "what it had waiting is still being ended: try again";
+        return Err(StoreError::Unavailable(text.to_owned()).into());
     }
     record(tx, context, asked.at, "agent.restored", &agent).await?;
     insert(tx, context, agent.id, &asked).await?;

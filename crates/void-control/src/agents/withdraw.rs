@@ -1,4 +1,5 @@
-//! An agent whose last token is gone is withdrawn, in the transaction that revoked it.
+//! An agent whose last token is gone is withdrawn, in the transaction that revoked it, and with it what it has waiting:
+//! nobody says yes to somebody who is not there any more. However much that is, the withdrawal itself is not late.
 
 use serde_json::json;
 use void_domain::ids::TokenId;
@@ -6,6 +7,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, agents, tokens};
 
 use crate::facts::{self, AuditContext};
+use crate::proposals;
 
 /// After a token was revoked. Tokens of viewers and nodes have no agent.
 pub(crate) async fn withdraw_without_tokens(
@@ -21,6 +23,7 @@ pub(crate) async fn withdraw_without_tokens(
     if agents::withdraw(tx, agent, at).await? {
         let (subject, detail) = (Some(agent.to_string()), json!({"name": name}));
         facts::audit(tx, context, at, "agent.withdrawn", subject, detail).await?;
+        proposals::withdraw_waiting_of(tx, context, at, agent.into()).await?;
     }
     Ok(())
 }

@@ -1,14 +1,17 @@
 //! Rows that do not say what the record says: somebody edited the database. Proposals, credentials and the
 //! freeze are compared with the newest entry about each.
 //!
-//! One indexed look-up per row, a page of rows per read, and for the freeze, the password and each pair one
+//! One indexed look-up per row, a page of rows per read that fits into the bound of a list, and for the freeze, the password and each pair one
 //! pass back to its newest entry. What is not compared: tokens of nodes by their state, secrets and keys, and
-//! the words of rows; those of what waits are compared when it is approved.
+//! output.
+
+mod proposals;
 
 use serde_json::Value;
 use void_domain::canonical;
+use void_domain::events::ID_NUMBER_MAX;
 use void_domain::time::Timestamp;
-use void_store::facts::steps::{self, AgentStep, FreezeStep, ProposalStep, TokenStep};
+use void_store::facts::steps::{self, AgentStep, FreezeStep, StoredHeads, TokenStep};
 use void_store::{StoreError, schema};
 
 use crate::control::Control;
@@ -51,10 +54,8 @@ pub(super) async fn find(control: &Control) -> Result<Mismatches, StoreError> {
         let message = "it is not Void's, and it can change or refuse what Void writes".to_owned();
         found.add("schema", &name, message);
     }
-    let read = control.store.read(|tx| Box::pin(steps::of_waiting(tx)));
-    let (counted, waiting) = read.await?;
-    if counted != waiting {
-        let message = format!("{counted} are counted as waiting, and {waiting} wait");
+    let read = control.store.read(|tx| Box::pin(steps::of_heads(tx)));
+    for message in heads_problems(&read.await?) {
         found.add("heads", "1", message);
     }
     let unsaid = control
@@ -75,23 +76,54 @@ pub(super) async fn find(control: &Control) -> Result<Mismatches, StoreError> {
     Ok(found)
 }
 
+fn heads_problems(heads: &StoredHeads) -> Vec<String> {
+    let mut problems = Vec::new();
+    let (counted, waiting) = (heads.open_proposals, heads.waiting);
+    if counted != waiting {
+        problems.push(format!(
+            "{counted} are counted as waiting, and {waiting} wait"
+        ));
+    }
+    if heads.told_after > heads.audit_seq {
+        problems.push(format!(
+            "listeners are told of what comes after entry {}, and the newest is {}",
+            heads.told_after, heads.audit_seq
+        ));
+    }
+    if heads.numbered_from > ID_NUMBER_MAX {
+        let from = heads.numbered_from;
+        problems.push(format!("no id can be of a numbering from {from}"));
+    }
+    problems
+}
+
 async fn find_in_proposals(control: &Control, found: &mut Mismatches) -> Result<(), StoreError> {
-    let mut after = String::new();
+    let (mut after, mut limit) = (String::new(), ROWS_AT_ONCE);
     loop {
-        let from = after.clone();
-        let read = control.store.read(move |tx| {
-            Box::pin(async move { steps::of_proposals(tx, &from, ROWS_AT_ONCE).await })
-        });
+        let (from, asked) = (after.clone(), limit);
+        let read = control
+            .store
+            .read(move |tx| Box::pin(async move { steps::of_proposals(tx, &from, asked).await }));
         let page = read.await?;
         let Some(last) = page.last() else {
             return Ok(());
         };
         after.clone_from(&last.id);
+        limit = next_limit(page.len(), asked);
         for row in &page {
-            if let Some(message) = proposal_problem(row) {
+            if let Some(message) = proposals::problem(row) {
                 found.add("proposals", &row.id, message);
             }
         }
+    }
+}
+
+/// Large rows fill a page before it has as many as were asked for, and PostgreSQL sends the others all the same: then
+/// fewer are asked for.
+fn next_limit(found: usize, asked: u32) -> u32 {
+    match u32::try_from(found) {
+        Ok(found) if found < asked => found.max(1),
+        _ => asked.saturating_mul(2).min(ROWS_AT_ONCE),
     }
 }
 
@@ -133,32 +165,6 @@ async fn find_in_agents(control: &Control, found: &mut Mismatches) -> Result<(),
             }
         }
     }
-}
-
-fn proposal_problem(row: &ProposalStep) -> Option<String> {
-    if !row.is_same_state() {
-        let said = row.verb.as_deref().unwrap_or("nothing about it");
-        return Some(format!("the row is {}, the record says {said}", row.status));
-    }
-    let word = |detail: &Option<String>, name: &str| {
-        let detail: Value = serde_json::from_str(detail.as_deref()?).ok()?;
-        Some(detail.get(name)?.as_str()?.to_owned())
-    };
-    let code = word(&row.detail, "code").unwrap_or_default();
-    if code != row.code {
-        let message = format!("the row is called {}, the record says {code}", row.code);
-        return Some(message);
-    }
-    let checked = word(&row.checked, "verification");
-    if checked != row.verification {
-        let said = |outcome: Option<&str>| outcome.unwrap_or("nothing").to_owned();
-        return Some(format!(
-            "its check found {}, the record says {}",
-            said(row.verification.as_deref()),
-            said(checked.as_deref())
-        ));
-    }
-    None
 }
 
 fn token_problem(row: &TokenStep) -> Option<String> {
@@ -249,5 +255,24 @@ fn freeze_problem(row: &FreezeStep) -> Option<String> {
                     .to_owned()
             })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_large_rows_are_asked_for_and_more_again_when_they_fit() {
+        let mut limit = ROWS_AT_ONCE;
+        limit = next_limit(10, limit);
+        assert_eq!(limit, 10);
+        limit = next_limit(10, limit);
+        assert_eq!(limit, 20);
+        assert_eq!(next_limit(0, limit), 1, "never none");
+        for _ in 0..9 {
+            limit = next_limit(limit as usize, limit);
+        }
+        assert_eq!(limit, ROWS_AT_ONCE);
     }
 }

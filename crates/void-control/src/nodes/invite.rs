@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use void_domain::agents::poses_as_us;
 use void_domain::digests::Digest;
 use void_domain::nodes::{Membership, Node, NodeName};
 use void_domain::secrets::Secret;
@@ -22,6 +23,10 @@ pub enum InviteError {
     OwnerOnly,
     #[error("a node's name is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit")]
     InvalidName,
+    #[error(
+        "this name reads like one that Void uses for the owner, for itself or for somebody who is no node"
+    )]
+    Reserved,
     #[error("a node of that name has joined already")]
     Joined,
     #[error(transparent)]
@@ -51,8 +56,13 @@ pub async fn invite(control: &Control, ctx: &Ctx, name: &str) -> Result<Invited,
         .write(move |tx| {
             Box::pin(async move {
                 let known = nodes::find(tx, &node.name).await?;
-                if let Some(Membership::Joined { .. }) = known.map(|known| known.membership) {
+                if let Some(Membership::Joined { .. }) =
+                    known.as_ref().map(|known| &known.membership)
+                {
                     return Err(InviteError::Joined);
+                }
+                if known.is_none() && poses_as_us(node.name.as_str()) {
+                    return Err(InviteError::Reserved);
                 }
                 nodes::save(tx, &node).await?;
                 let detail = json!({"expires_at": expires_at});

@@ -53,6 +53,7 @@ pub async fn join(
         request_id,
         authenticated_ago: None,
         is_from_outside: false,
+        token: None,
     };
     let context = control.context(&ctx);
     control

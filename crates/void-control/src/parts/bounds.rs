@@ -19,6 +19,8 @@ pub struct Limits {
     pub safe_runs_per_agent_hour: u32,
     /// How long a claim may take to be sent; after that any instance may ask what became of it.
     pub lease: Duration,
+    /// How long after its claim what found its machine busy is put back, to be tried again.
+    pub busy_lasts: Duration,
     /// How long after a run its check may take to show that it worked.
     pub verify_within: Duration,
     /// For how long what is over is kept.
@@ -34,6 +36,7 @@ impl Default for Limits {
             open_proposals_per_agent: limits::OPEN_PROPOSALS_PER_AGENT_MAX,
             safe_runs_per_agent_hour: limits::SAFE_RUNS_PER_AGENT_HOUR,
             lease: limits::CLAIM_LEASE,
+            busy_lasts: limits::BUSY_LASTS,
             verify_within: limits::VERIFY_WITHIN,
             retention: Retention::default(),
             token_budgets: TokenBudgets::default(),

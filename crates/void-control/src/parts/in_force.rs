@@ -1,4 +1,5 @@
-//! What requests are judged by, read once at the start: the catalogue, where it came from, and the tree of agents.
+//! What requests are judged by, the catalogue and where it came from, read once at the start, and the tree
+//! of agents, which the owner changes.
 
 use std::sync::OnceLock;
 
@@ -6,7 +7,7 @@ use void_channels::CatalogueFile;
 use void_domain::agents::AgentName;
 use void_domain::catalogue::{Catalogue, Lockout};
 
-use super::topology::Topology;
+use super::tree::TreePart;
 
 /// Where the catalogue was read from, and what was held against it.
 #[derive(Debug, Clone)]
@@ -20,7 +21,13 @@ pub(crate) struct InForce {
     /// The commit that its file is at, if it is in a git work tree.
     pub(crate) catalogue_commit: Option<String>,
     pub(crate) catalogue_source: Option<CatalogueSource>,
-    pub(crate) topology: Topology,
+    pub(crate) tree: TreePart,
     /// Who lives here, whether or not they have acted yet.
     pub(crate) residents: OnceLock<Vec<AgentName>>,
+}
+
+impl InForce {
+    pub(crate) fn resident_names(&self) -> Vec<AgentName> {
+        self.residents.get().cloned().unwrap_or_default()
+    }
 }

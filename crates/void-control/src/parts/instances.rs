@@ -9,7 +9,7 @@ use void_domain::instances::InstanceName;
 use void_store::instances::Claimant;
 
 use crate::clock::Clock;
-use crate::private_files::{self, Kept};
+use crate::private_files::{self, KeptFor};
 use crate::random;
 
 /// Who this instance is.
@@ -69,6 +69,6 @@ pub(crate) fn make(path: &Path) -> io::Result<Written> {
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = InstanceName::made_from(machine.trim(), &id).to_string();
     let written = Written { id, name };
-    private_files::replace(path, &serde_json::to_vec(&written)?, Kept::ForGood)?;
+    private_files::replace(path, &serde_json::to_vec(&written)?, KeptFor::ForGood)?;
     Ok(written)
 }

@@ -58,6 +58,24 @@ pub(crate) struct RefusalCounts {
     pub(crate) repeats: AtomicU64,
 }
 
+/// As what one request's refusal is counted. Its transaction may run again, and refuse it again, for another reason or
+/// not at all: it is counted once, as what it was in the end.
+#[derive(Default)]
+pub(crate) struct RequestRefusal(Mutex<Option<CountedRefusal>>);
+
+struct CountedRefusal {
+    asked: RefusalKind,
+    /// The same, or [`OTHERS`].
+    counted_as: RefusalKind,
+    is_repeat: bool,
+}
+
+impl RequestRefusal {
+    fn lock(&self) -> MutexGuard<'_, Option<CountedRefusal>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl RefusalCounts {
     pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<RefusalKind, RefusalCount>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
@@ -93,6 +111,58 @@ impl RefusalCounts {
         };
         counts.insert(kind.clone(), count);
         (kind, Recorded::First)
+    }
+
+    /// The same for a request that may have been counted already.
+    pub(crate) fn note_once(
+        &self,
+        request: &RequestRefusal,
+        kind: RefusalKind,
+        now: Timestamp,
+    ) -> (RefusalKind, Recorded) {
+        let mut counted = request.lock();
+        if let Some(before) = counted.take() {
+            let row = self.lock().get(&before.counted_as).map(|count| count.row);
+            if let Some(row) = row.filter(|_| before.asked == kind) {
+                let recorded = match (row, before.is_repeat) {
+                    // Its own row was rolled back, or another one's is there.
+                    (None, false) => Recorded::First,
+                    (row, _) => Recorded::Again(row),
+                };
+                let counted_as = before.counted_as.clone();
+                *counted = Some(before);
+                return (counted_as, recorded);
+            }
+            self.take_back_counted(&before);
+        }
+        let (counted_as, recorded) = self.note(kind.clone(), now);
+        *counted = Some(CountedRefusal {
+            asked: kind,
+            counted_as: counted_as.clone(),
+            is_repeat: recorded != Recorded::First,
+        });
+        (counted_as, recorded)
+    }
+
+    /// It was not refused in the end, or that could not be written.
+    pub(crate) fn take_back(&self, request: &RequestRefusal) {
+        if let Some(counted) = request.lock().take() {
+            self.take_back_counted(&counted);
+        }
+    }
+
+    fn take_back_counted(&self, counted: &CountedRefusal) {
+        if !counted.is_repeat {
+            self.forget(&counted.counted_as);
+            return;
+        }
+        // What is on the record already stays counted.
+        if let Some(count) = self.lock().get_mut(&counted.counted_as)
+            && count.repeats > 0
+        {
+            count.repeats -= 1;
+            self.repeats.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// The first one was written, as this row.
@@ -229,6 +299,60 @@ mod tests {
             assert_eq!(counts.note(blue.clone(), at).1, Recorded::First);
             counts.forget(&blue);
         }
+    }
+
+    /// Its transaction runs again: on PostgreSQL that is usual.
+    #[test]
+    fn a_request_that_is_refused_again_is_counted_once() {
+        let counts = RefusalCounts::default();
+        let at = Timestamp::from_ms(0);
+        let blue = || kind("agent:blue", "stop-a", "frozen");
+        let first = RequestRefusal::default();
+        for _ in 0..3 {
+            let noted = counts.note_once(&first, blue(), at).1;
+            assert_eq!(noted, Recorded::First, "nobody else has written it");
+        }
+        let row = ProposalId::new(at, [7; 10]);
+        counts.written(&blue(), row);
+        let second = RequestRefusal::default();
+        for _ in 0..3 {
+            let noted = counts.note_once(&second, blue(), at).1;
+            assert_eq!(noted, Recorded::Again(Some(row)));
+        }
+        assert_eq!(counts.repeats(), 1);
+        assert_eq!(counted(&counts.take_due(at, true)), 1);
+    }
+
+    #[test]
+    fn a_request_is_counted_as_what_it_was_refused_for_in_the_end() {
+        let counts = RefusalCounts::default();
+        let at = Timestamp::from_ms(0);
+        let frozen = || kind("agent:blue", "stop-a", "frozen");
+        counts.note(frozen(), at);
+        let request = RequestRefusal::default();
+        counts.note_once(&request, frozen(), at);
+        let busy = || kind("agent:blue", "stop-a", "busy");
+        assert_eq!(counts.note_once(&request, busy(), at).1, Recorded::First);
+        assert_eq!((counts.repeats(), counts.lock().len()), (0, 2));
+        // It was let through.
+        counts.take_back(&request);
+        counts.take_back(&request);
+        assert_eq!(counts.lock().keys().collect::<Vec<_>>(), [&frozen()]);
+        assert_eq!(counts.note(busy(), at).1, Recorded::First);
+    }
+
+    #[test]
+    fn what_is_on_the_record_is_not_taken_back() {
+        let counts = RefusalCounts::default();
+        let at = Timestamp::from_ms(0);
+        let blue = || kind("agent:blue", "stop-a", "frozen");
+        let request = RequestRefusal::default();
+        counts.note(blue(), at);
+        counts.note_once(&request, blue(), at);
+        assert_eq!(counted(&counts.take_due(at, true)), 1);
+        counts.take_back(&request);
+        assert_eq!(counts.repeats(), 1);
+        assert_eq!(counts.note_once(&request, blue(), at).1, Recorded::First);
     }
 
     #[test]

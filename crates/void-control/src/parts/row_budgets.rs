@@ -48,6 +48,13 @@ impl RowBudgets {
         })
     }
 
+    /// Counts what is asked for already as so many more changes.
+    pub(crate) fn charge(&self, id: RequesterId, rate: Rate, times: u32) {
+        let now = self.began.elapsed();
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.entry(id).or_default().charge(rate, now, times);
+    }
+
     /// Changes that were held back since the start.
     pub(crate) fn held_back(&self) -> u64 {
         self.held_back.load(Ordering::Relaxed)

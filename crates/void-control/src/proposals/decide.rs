@@ -1,19 +1,24 @@
 //! A person says yes or no. The first decision counts; the second is told about the first.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use void_domain::actors::{Actor, Surface, person};
+use void_domain::changes::Change;
 use void_domain::digests::Digest;
 use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::instances::StartingInstance;
+use void_domain::knowledge::FieldsPatch;
 use void_domain::limits;
 use void_domain::policy::{self, ApprovalInput, ApprovalVerdict, Refusal};
 pub use void_domain::proposals::Decision;
-use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, Status};
+use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
-use void_store::{StoreError, Tx, installation, proposals};
+use void_store::{BoxFuture, ConflictKey, StoreError, Tx, agents, installation, proposals};
 
+use super::apply_knowledge::{self, Application, DraftYes, InvalidDraftEdit};
 use super::plans::{self, Plan};
 use super::start::{self, Claim};
 use super::{ProposalKey, detached, on_record, recover};
@@ -50,6 +55,10 @@ pub enum DecideError {
     OtherSurfaceNeeded,
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
+    #[error("only drafts of what you keep are edited, or decided together; decide this one alone")]
+    NotADraft,
+    #[error(transparent)]
+    InvalidEdit(#[from] InvalidDraftEdit),
     /// It is no longer what was seen, or can no longer be decided; the row says how it stands.
     #[error("{message}")]
     Conflict {
@@ -61,6 +70,17 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
+/// What a decision is about.
+#[derive(Debug, Clone)]
+pub(super) enum DecisionSubject {
+    /// Whatever waits.
+    Proposal,
+    /// A draft of what the owner keeps, and nothing else.
+    Draft,
+    /// Such a draft, with these words of the owner's in it.
+    EditedDraft(FieldsPatch),
+}
+
 /// Goes to its end even if its caller goes away.
 pub async fn decide(
     control: &Control,
@@ -68,7 +88,18 @@ pub async fn decide(
     key: ProposalKey,
     request: DecideRequest,
 ) -> Result<Proposal, DecideError> {
-    detached(run(control.clone(), ctx.clone(), key, request)).await
+    decide_only(control, ctx, key, request, DecisionSubject::Proposal).await
+}
+
+/// The same, if it is about this.
+pub(super) async fn decide_only(
+    control: &Control,
+    ctx: &Ctx,
+    key: ProposalKey,
+    request: DecideRequest,
+    about: DecisionSubject,
+) -> Result<Proposal, DecideError> {
+    detached(run(control.clone(), ctx.clone(), key, request, about)).await
 }
 
 async fn run(
@@ -76,6 +107,7 @@ async fn run(
     ctx: Ctx,
     key: ProposalKey,
     request: DecideRequest,
+    about: DecisionSubject,
 ) -> Result<Proposal, DecideError> {
     if request
         .reason
@@ -85,21 +117,27 @@ async fn run(
         return Err(DecideError::ReasonTooLong);
     }
     let decision = request.decision;
-    let job = DecideJob {
+    let job = Arc::new(DecideJob {
         control: control.clone(),
         ctx: ctx.clone(),
         key,
         request,
-    };
+        about,
+    });
     let freeze_switch = control.freeze.switch.pinned();
     fail_point!("decide.commit.before");
     // The inner result is an answer that is recorded too; only the outer one rolls back.
     let answered = match decision {
-        Decision::Approve => control.store.write(move |tx| Box::pin(job.run(tx))).await?,
+        Decision::Approve => {
+            control
+                .store
+                .write_shared(move |tx| DecideJob::run_in(Arc::clone(&job), tx))
+                .await?
+        }
         Decision::Reject => {
             control
                 .store
-                .write_closing(move |tx| Box::pin(job.run(tx)))
+                .write_closing_shared(move |tx| DecideJob::run_in(Arc::clone(&job), tx))
                 .await?
         }
     };
@@ -117,24 +155,49 @@ struct Decided {
     claimed: Option<Plan>,
 }
 
+impl Decided {
+    fn of(claim: Claim, plan: Plan) -> Self {
+        match claim {
+            Claim::Started(proposal) => Self {
+                proposal,
+                claimed: Some(plan),
+            },
+            Claim::Waits(proposal) => Self {
+                proposal,
+                claimed: None,
+            },
+        }
+    }
+}
+
 /// The transaction.
 struct DecideJob {
     control: Control,
     ctx: Ctx,
     key: ProposalKey,
     request: DecideRequest,
+    about: DecisionSubject,
 }
 
 type Answered = Result<Decided, DecideError>;
 
 impl DecideJob {
-    async fn run(self, tx: &mut Tx) -> Result<Answered, StoreError> {
+    fn run_in(self: Arc<Self>, tx: &mut Tx) -> BoxFuture<'_, Result<Answered, StoreError>> {
+        Box::pin(async move { self.run(tx).await })
+    }
+
+    async fn run(&self, tx: &mut Tx) -> Result<Answered, StoreError> {
         let now = self.control.clock.now();
         let context = self.control.context(&self.ctx);
         let Some(stored) = self.key.find(tx).await? else {
             return Ok(Err(DecideError::NotFound));
         };
         let id = stored.proposal.id;
+        tx.take(|| ConflictKey::Proposal(id))?;
+        self.take_before_a_key_is_spent(tx, &stored.proposal)?;
+        if apply_knowledge::is_of_knowledge(&stored.proposal) {
+            tx.take(apply_knowledge::conflict_key)?;
+        }
         let answered = self.judge_and_move(tx, &context, now, stored).await?;
         if let Err(error) = &answered {
             let detail = json!({"answer": self.word(), "code": code(error)});
@@ -151,6 +214,22 @@ impl DecideJob {
         Ok(answered)
     }
 
+    /// To spend a key is to write, and whoever has written cannot begin anew: what a yes by a button is judged by is
+    /// taken before that. Otherwise two of them that came together would keep each other from the batch of both.
+    fn take_before_a_key_is_spent(
+        &self,
+        tx: &mut Tx,
+        proposal: &Proposal,
+    ) -> Result<(), StoreError> {
+        if self.request.key.is_none() || self.request.decision != Decision::Approve {
+            return Ok(());
+        }
+        if let Actor::Owner { surface } = self.ctx.actor {
+            allowances::take(tx, surface)?;
+        }
+        start::take_keys(tx, &self.control, &proposal.subject)
+    }
+
     async fn judge_and_move(
         &self,
         tx: &mut Tx,
@@ -162,6 +241,10 @@ impl DecideJob {
             return Ok(Err(DecideError::OwnerOnly));
         };
         let Stored { proposal, epoch } = stored;
+        let is_any = matches!(self.about, DecisionSubject::Proposal);
+        if !is_any && !apply_knowledge::is_of_knowledge(&proposal) {
+            return Ok(Err(DecideError::NotADraft));
+        }
         if proposal.status() != Status::Pending {
             return Ok(Err(already(proposal)));
         }
@@ -211,6 +294,13 @@ impl DecideJob {
             }
             Decision::Reject => self.reject(tx, context, now, proposal).await,
             Decision::Approve => {
+                // It asked in the moment in which it was withdrawn, or before that ended what waited.
+                if let Some(asked_by) = proposal.requested_by.id
+                    && agents::is_withdrawn(tx, asked_by).await?
+                {
+                    let cancelled = proposal.cancel("system", now, Cancellation::Withdrawn);
+                    return end(tx, context, cancelled, FailureCode::Changed).await;
+                }
                 if !on_record::holds(tx, &proposal).await? {
                     let cancelled = proposal.cancel("system", now, Cancellation::NotOnRecord);
                     return end(tx, context, cancelled, FailureCode::NotOnRecord).await;
@@ -228,7 +318,9 @@ impl DecideJob {
                     let cancelled = proposal.cancel("system", now, Cancellation::DefinitionChanged);
                     return end(tx, context, cancelled, FailureCode::Changed).await;
                 };
-                match instances::starting_instance(tx, &self.control, &proposal.subject).await? {
+                let subject = &proposal.subject;
+                let starter = instances::starting_instance(tx, &self.control, subject).await?;
+                match starter {
                     StartingInstance::This | StartingInstance::Other => {}
                     StartingInstance::Away => {
                         return Ok(Err(held_back(Refusal::InstanceAway, proposal)));
@@ -244,11 +336,21 @@ impl DecideJob {
                     digest_sent,
                     authenticated_ago: self.ctx.authenticated_ago,
                     allowance: allowances::allowance(tx, &self.control, surface, now).await?,
-                    brakes: plan.brakes(tx, self.ctx.actor.kind(), now).await?,
+                    brakes: plan
+                        .brakes(tx, &self.control, self.ctx.actor.kind(), now)
+                        .await?,
                 });
                 match verdict {
                     ApprovalVerdict::Accepted => {
-                        self.approve(tx, context, now, proposal, plan).await
+                        if let Plan::Knowledge(change) = &plan {
+                            let draft = (proposal, &**change);
+                            return self.store_knowledge(tx, context, now, draft).await;
+                        }
+                        let approved = proposal
+                            .approve(&self.ctx.actor.to_string(), now)
+                            .map_err(impossible)?;
+                        let claim = start::approve(tx, &self.control, context, approved, starter);
+                        Ok(Ok(Decided::of(claim.await?, plan)))
                     }
                     ApprovalVerdict::OwnerOnly => Ok(Err(DecideError::OwnerOnly)),
                     ApprovalVerdict::DigestNeeded => Ok(Err(DecideError::DigestNeeded)),
@@ -256,6 +358,45 @@ impl DecideJob {
                     ApprovalVerdict::OtherSurfaceNeeded => Ok(Err(DecideError::OtherSurfaceNeeded)),
                     ApprovalVerdict::HeldBack(refusal) => Ok(Err(held_back(refusal, proposal))),
                 }
+            }
+        }
+    }
+
+    /// A draft of knowledge is stored with the decision, or it is not decided.
+    async fn store_knowledge(
+        &self,
+        tx: &mut Tx,
+        context: &AuditContext,
+        now: Timestamp,
+        (proposal, change): (Proposal, &Change),
+    ) -> Result<Answered, StoreError> {
+        let by = self.ctx.actor.to_string();
+        let edited = match &self.about {
+            DecisionSubject::Proposal | DecisionSubject::Draft => None,
+            DecisionSubject::EditedDraft(fields) => Some(fields),
+        };
+        let draft = DraftYes {
+            proposal: &proposal,
+            change,
+            edited,
+        };
+        match apply_knowledge::apply(tx, context, now, draft).await? {
+            Application::Invalid(wrong) => Ok(Err(wrong.into())),
+            Application::Stored(result) => {
+                let done = apply_knowledge::executed(tx, context, now, (proposal, &by, result));
+                Ok(Ok(Decided {
+                    proposal: done.await?,
+                    claimed: None,
+                }))
+            }
+            Application::Full(message) => Ok(Err(DecideError::Conflict {
+                code: FailureCode::TooMany,
+                message,
+                row: Box::new(proposal),
+            })),
+            Application::Moved => {
+                let cancelled = proposal.cancel("system", now, Cancellation::BaseMoved);
+                end(tx, context, cancelled, FailureCode::BaseMoved).await
             }
         }
     }
@@ -276,32 +417,6 @@ impl DecideJob {
             proposal: moved.proposal,
             claimed: None,
         }))
-    }
-
-    async fn approve(
-        &self,
-        tx: &mut Tx,
-        context: &AuditContext,
-        now: Timestamp,
-        proposal: Proposal,
-        plan: Plan,
-    ) -> Result<Answered, StoreError> {
-        let moved = proposal
-            .approve(&self.ctx.actor.to_string(), now)
-            .map_err(impossible)?;
-        advance(tx, context, &moved).await?;
-        Ok(Ok(
-            match start::claim(tx, &self.control, context, moved.proposal, now).await? {
-                Claim::Started(proposal) => Decided {
-                    proposal,
-                    claimed: Some(plan),
-                },
-                Claim::Waits(proposal) => Decided {
-                    proposal,
-                    claimed: None,
-                },
-            },
-        ))
     }
 
     const fn word(&self) -> &'static str {
@@ -334,9 +449,17 @@ async fn end(
 ) -> Result<Answered, StoreError> {
     let moved = moved.map_err(impossible)?;
     advance(tx, context, &moved).await?;
-    let message = match code {
-        FailureCode::Expired => "its time is over; nothing ran".to_owned(),
-        FailureCode::NotOnRecord => Cancellation::NotOnRecord.message().to_owned(),
+    let message = match (code, &moved.proposal.state) {
+        (FailureCode::Expired, _) => "its time is over; nothing ran".to_owned(),
+        (FailureCode::NotOnRecord, _) => Cancellation::NotOnRecord.message().to_owned(),
+        (FailureCode::BaseMoved, _) => Cancellation::BaseMoved.message().to_owned(),
+        (
+            _,
+            State::Cancelled {
+                why: Cancellation::Withdrawn,
+                ..
+            },
+        ) => "whoever asked for it was withdrawn; nothing ran".to_owned(),
         _ => "what waited is not what would run now; it was withdrawn".to_owned(),
     };
     Ok(Err(DecideError::Conflict {
@@ -381,7 +504,10 @@ const fn code(error: &DecideError) -> FailureCode {
     match error {
         DecideError::NotFound => FailureCode::NotFound,
         DecideError::OwnerOnly => FailureCode::OwnerOnly,
-        DecideError::DigestNeeded | DecideError::ReasonTooLong => FailureCode::Invalid,
+        DecideError::DigestNeeded | DecideError::ReasonTooLong | DecideError::InvalidEdit(_) => {
+            FailureCode::Invalid
+        }
+        DecideError::NotADraft => FailureCode::Forbidden,
         DecideError::FreshLoginNeeded => FailureCode::FreshLoginNeeded,
         DecideError::OtherSurfaceNeeded => FailureCode::OtherSurfaceNeeded,
         DecideError::Conflict { code, .. } => *code,

@@ -3,11 +3,11 @@
 use void_domain::instances::StartingInstance;
 use void_domain::policy::{Brakes, Cap, Cooldown};
 use void_domain::proposals::{DisplayState, Proposal, StartHold, State};
-use void_store::{StoreError, Tx, freezes};
+use void_store::{StoreError, Tx};
 
 use super::start;
 use crate::control::Control;
-use crate::instances;
+use crate::{freezes, instances};
 
 /// In a transaction of its own, if the database has to be asked at all.
 pub async fn shown_now(control: &Control, proposal: &Proposal) -> Result<DisplayState, StoreError> {
@@ -46,7 +46,7 @@ async fn start_hold(
     approved: &Proposal,
 ) -> Result<StartHold, StoreError> {
     let (subject, now) = (&approved.subject, control.clock.now());
-    if freezes::load(tx).await?.holds_at(now) {
+    if freezes::holds(tx, control, now).await? {
         return Ok(StartHold::Freeze);
     }
     let instance = instances::starting_instance(tx, control, subject).await?;
@@ -58,7 +58,7 @@ async fn start_hold(
         return Ok(StartHold::Nothing);
     };
     // What ran a moment ago, or as often as it may, rests first.
-    let brakes = start::brakes(tx, action, start::bound(approved), now).await?;
+    let brakes = start::brakes(tx, control, action, start::bound(approved), now).await?;
     Ok(match brakes {
         Brakes {
             cooldown: Cooldown::Over,

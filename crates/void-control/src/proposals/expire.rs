@@ -7,7 +7,7 @@ use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
-use super::{recover, start, verify};
+use super::{cancel, recover, rejudge, start, verify};
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 
@@ -24,6 +24,8 @@ pub(super) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
 pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
     recover::void_left(control).await?;
     while expire_some(control).await? == BATCH as usize {}
+    cancel::end_waiting_of_withdrawn(control).await?;
+    rejudge::end_void(control).await?;
     recover::follow_abandoned(control).await?;
     verify::resume(control).await?;
     start::start_waiting(control).await

@@ -11,9 +11,9 @@ use void_domain::proposals::{
     InvalidTransition, Moved, Proposal, State, Verification, VerificationOutcome,
 };
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, proposals};
+use void_store::{ConflictKey, StoreError, Tx, proposals};
 
-use super::{start, verify};
+use super::{on_record, start, verify};
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::stops;
@@ -51,15 +51,13 @@ pub(super) async fn finish_by(
     if ended.as_ref().is_some_and(Proposal::is_unchecked) {
         verify::start(control, id, control.bounds.limits.verify_within);
     }
-    control
-        .listeners
-        .waiters
-        .ends(id, ended.filter(|ended| !ended.is_unchecked()));
+    let is_over = |ended: &Proposal| ended.status().is_end() && !ended.is_unchecked();
+    control.listeners.waiters.ends(id, ended.filter(is_over));
     control.listeners.waiters.wake_id(id);
     start::target_is_free(control).await;
 }
 
-/// The proposal as it ended, unless it was settled by others meanwhile.
+/// The proposal as it ended, or as it waits again, unless it was settled by others meanwhile.
 async fn write(
     control: &Control,
     id: ProposalId,
@@ -70,11 +68,23 @@ async fn write(
     fail_point!("finish.commit.before");
     let ended = control
         .store
-        .write_closing(move |tx| {
+        .write_closing_shared(move |tx| {
+            let (this, context, outcome) = (this.clone(), context.clone(), outcome.clone());
             Box::pin(async move {
                 let now = this.clock.now();
+                tx.take(|| ConflictKey::Proposal(id))?;
                 let Some(stored) = proposals::find(tx, id).await? else {
                     return Ok(None);
+                };
+                // Whoever starts on it next is after this in the record too.
+                tx.take(|| ConflictKey::Target(stored.proposal.subject.target.clone()))?;
+                let outcome = match outcome {
+                    Outcome::Busy(failure)
+                        if !on_record::approval_holds(tx, &stored.proposal).await? =>
+                    {
+                        Outcome::Failed(failure)
+                    }
+                    outcome => outcome,
                 };
                 // Settled meanwhile, by evidence or by the owner: what is recorded stays.
                 let Some(moved) = ended(&this, stored.proposal, now, by, outcome) else {
@@ -119,6 +129,10 @@ fn ended(
                 .map(|moved| unverified(moved, now, reason)),
         },
         Outcome::Failed(failure) => proposal.fail(now, by, failure),
+        Outcome::Busy(failure) => match proposal.approval() {
+            Some(approval) if !approval.is_by_policy() => proposal.put_back(now),
+            _ => proposal.fail(now, by, failure),
+        },
         Outcome::Unknown(failure) => proposal.mark_unknown(now, failure),
     };
     moved.ok()

@@ -1,12 +1,15 @@
 //! Reading proposals, as far as the reader may.
 
+use std::collections::HashMap;
+
 use void_domain::actors::Actor;
+use void_domain::changes::drafts::DraftContext;
 use void_domain::ids::{ProposalId, RequesterId};
 use void_domain::notifications::Told;
 use void_domain::proposals::{DisplayState, Proposal, Status, Transition};
 use void_store::facts::steps;
 use void_store::proposals::{self, ProposalFilter, Stored};
-use void_store::{Page, StoreError, Tx, notifications};
+use void_store::{Page, StoreError, Tx, drafts, notifications};
 
 use super::display::display_state;
 use super::{ProposalKey, is_visible_to, plans};
@@ -22,6 +25,8 @@ pub struct Listed {
     pub told: Option<Told>,
     /// How it is shown, on every surface.
     pub shown: DisplayState,
+    /// Of a draft, the turn in which it was made and what it is asked again of.
+    pub draft: DraftContext,
 }
 
 pub async fn find(
@@ -44,7 +49,8 @@ pub async fn find(
                 if !is_visible_to(&ctx, &stored.proposal) {
                     return Ok(None);
                 }
-                listed(tx, &this, stored, tells).await.map(Some)
+                let listed = with_history(tx, &this, vec![stored], tells).await?;
+                Ok(listed.into_iter().next())
             })
         })
         .await
@@ -93,7 +99,7 @@ pub async fn history(control: &Control, id: ProposalId) -> Result<Vec<Transition
         .await
 }
 
-/// Newest first. An agent sees its own.
+/// Newest first. An agent sees its own, and a viewer nothing that holds what the owner keeps.
 pub async fn list(
     control: &Control,
     ctx: &Ctx,
@@ -108,11 +114,14 @@ pub async fn list(
     };
     let (this, tells) = (control.clone(), control.listeners.outbox.tells());
     let filter = ProposalFilter { status, requester };
+    let ctx = ctx.clone();
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
-                let page = proposals::list(tx, filter, cursor, limit).await?;
+                let mut page = proposals::list(tx, filter, cursor, limit).await?;
+                page.items
+                    .retain(|stored| is_visible_to(&ctx, &stored.proposal));
                 let items = with_history(tx, &this, page.items, tells).await?;
                 Ok(Page {
                     items,
@@ -135,6 +144,28 @@ pub async fn list_waiting(
         .read(move |tx| {
             Box::pin(async move {
                 let page = proposals::list_waiting(tx, cursor, limit).await?;
+                let items = with_history(tx, &this, page.items, tells).await?;
+                Ok(Page {
+                    items,
+                    next: page.next,
+                })
+            })
+        })
+        .await
+}
+
+/// The changes among what waits, oldest first.
+pub async fn list_waiting_changes(
+    control: &Control,
+    cursor: Option<ProposalId>,
+    limit: u32,
+) -> Result<Page<Listed>, StoreError> {
+    let (this, tells) = (control.clone(), control.listeners.outbox.tells());
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let page = proposals::list_waiting_changes(tx, cursor, limit).await?;
                 let items = with_history(tx, &this, page.items, tells).await?;
                 Ok(Page {
                     items,
@@ -196,33 +227,34 @@ pub async fn count_in(control: &Control, status: Status) -> Result<u64, StoreErr
         .await
 }
 
-async fn with_history(
+/// Everything that belongs to them, read by a few statements however many they are.
+pub(crate) async fn with_history(
     tx: &mut Tx,
     control: &Control,
     items: Vec<Stored>,
     tells: bool,
 ) -> Result<Vec<Listed>, StoreError> {
+    let proposals: Vec<&Proposal> = items.iter().map(|stored| &stored.proposal).collect();
+    let histories = steps::histories(tx, &proposals).await?;
+    let mut told = match tells {
+        true => {
+            let ids: Vec<ProposalId> = proposals.iter().map(|proposal| proposal.id).collect();
+            notifications::told(tx, &ids).await?
+        }
+        false => HashMap::new(),
+    };
+    let changes = proposals.iter().filter(|one| one.subject.is_change());
+    let changes: Vec<ProposalId> = changes.map(|proposal| proposal.id).collect();
+    let contexts = drafts::contexts(tx, &changes).await?;
     let mut all = Vec::with_capacity(items.len());
-    for stored in items {
-        all.push(listed(tx, control, stored, tells).await?);
+    for (Stored { proposal, .. }, history) in items.into_iter().zip(histories) {
+        all.push(Listed {
+            shown: display_state(tx, control, &proposal).await?,
+            history,
+            told: told.remove(&proposal.id),
+            draft: contexts.get(&proposal.id).copied().unwrap_or_default(),
+            proposal,
+        });
     }
     Ok(all)
-}
-
-async fn listed(
-    tx: &mut Tx,
-    control: &Control,
-    stored: Stored,
-    tells: bool,
-) -> Result<Listed, StoreError> {
-    let id = stored.proposal.id;
-    Ok(Listed {
-        shown: display_state(tx, control, &stored.proposal).await?,
-        history: steps::history(tx, &stored.proposal).await?,
-        proposal: stored.proposal,
-        told: match tells {
-            true => notifications::told(tx, id).await?,
-            false => None,
-        },
-    })
 }

@@ -8,11 +8,10 @@
 use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
-use void_domain::policy::{Brakes, Cap, Cooldown};
 use void_domain::proposals::{Failure, Run, State, Status};
 use void_store::{StoreError, Tx, bridge as files, proposals as table};
 
-use super::{expire, finish, on_record, start};
+use super::{expire, finish, on_record, rejudge, start};
 use crate::control::Control;
 use crate::facts;
 
@@ -21,19 +20,13 @@ pub use void_channels::Outcome;
 /// Who acted, in the history of the proposal.
 pub const BY: &str = "file";
 
-const FREE: Brakes = Brakes {
-    frozen: false,
-    cooldown: Cooldown::Over,
-    cap: Cap::Free,
-};
-
 /// Whether an approved proposal may be in `approved/` now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferStanding {
     Open,
     /// Frozen, cooling down, or its target is busy.
     Held,
-    /// Nobody took it in time.
+    /// Nobody took it in time, or nobody may any more.
     Lapsed,
     /// No longer approved.
     Over,
@@ -73,7 +66,10 @@ async fn standing_in(
     if proposal.status() != Status::Approved {
         return Ok(OfferStanding::Over);
     }
-    if expire::has_lapsed(&proposal, control.clock.latest()) {
+    let is_void = rejudge::why_void(tx, control, &proposal, now)
+        .await?
+        .is_some();
+    if is_void || expire::has_lapsed(&proposal, control.clock.latest()) {
         return Ok(OfferStanding::Lapsed);
     }
     let Some(action) = proposal
@@ -84,7 +80,8 @@ async fn standing_in(
         return Ok(OfferStanding::Held);
     };
     let bound = start::bound(&proposal);
-    let free = start::brakes(tx, action, bound, now).await? == FREE;
+    let brakes = start::brakes(tx, control, action, bound, now).await?;
+    let free = brakes.refusal().is_none();
     let busy = busy == TargetBusy::Counts && start::is_busy(tx, control, &proposal.subject).await?;
     Ok(if free && !busy {
         OfferStanding::Open
@@ -131,6 +128,12 @@ pub async fn retract(control: &Control, id: ProposalId) -> Result<(), StoreError
                 let Some(stored) = table::find(tx, id).await? else {
                     return Ok(());
                 };
+                if !matches!(stored.proposal.state, State::Approved { .. }) {
+                    return Ok(());
+                }
+                if let Some(why) = rejudge::why_void(tx, &this, &stored.proposal, now).await? {
+                    return rejudge::end(tx, &context, stored.proposal, why, now).await;
+                }
                 if expire::has_lapsed(&stored.proposal, this.clock.latest())
                     && let Ok(moved) = stored.proposal.expire(now)
                     && table::advance(tx, &moved).await?
@@ -144,6 +147,12 @@ pub async fn retract(control: &Control, id: ProposalId) -> Result<(), StoreError
     fail_point!("bridge.retract.after");
     control.listeners.waiters.wake_id(id);
     Ok(())
+}
+
+/// Whether its file may be taken at any moment: then nobody but the bridge ends it.
+pub(super) async fn is_offered(tx: &mut Tx, id: ProposalId) -> Result<bool, StoreError> {
+    let known = files::find_of(tx, id).await?;
+    Ok(known.is_some_and(|known| known.offered_at.is_some()))
 }
 
 /// A foreign executor took the file. The record follows: this is the move to *running*. `false`: it was not
@@ -200,8 +209,7 @@ pub(super) async fn lose(control: &Control, id: ProposalId) -> Result<bool, Stor
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                let known = files::find_of(tx, id).await?;
-                let is_offered = known.is_some_and(|known| known.offered_at.is_some());
+                let is_offered = is_offered(tx, id).await?;
                 let stored = table::find(tx, id).await?.filter(|_| is_offered);
                 let Some(proposal) = stored.map(|stored| stored.proposal) else {
                     return Ok(false);

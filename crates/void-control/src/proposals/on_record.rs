@@ -7,12 +7,14 @@
 //!
 //! Whoever rewrites the record as well is found by a head that was kept elsewhere, not here.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 use void_domain::canonical;
 use void_domain::events::EventKind;
 use void_domain::facts::Fact;
 use void_domain::ids::ProposalId;
-use void_domain::proposals::{Cancellation, Proposal, State};
+use void_domain::proposals::{Approval, Cancellation, Joined, Proposal, State};
 use void_domain::time::Timestamp;
 use void_store::facts::steps;
 use void_store::{StoreError, Tx, installation, proposals};
@@ -25,7 +27,11 @@ const CREATED: &str = EventKind::ProposalCreated.as_str();
 
 /// Whether the record says that this proposal waits, is approved or runs, as its row says.
 pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, StoreError> {
-    let Some(newest) = steps::newest(tx, proposal.id).await? else {
+    let (newest, asked) = match &proposal.state {
+        State::Pending => steps::newest_and_asked(tx, proposal.id).await?,
+        _ => (steps::newest(tx, proposal.id).await?, None),
+    };
+    let Some(newest) = newest else {
         return Ok(false);
     };
     if newest.verb != proposal.status().event().as_str() {
@@ -35,25 +41,26 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
         return Ok(false);
     };
     Ok(match &proposal.state {
+        // By when it was said a yes is used or lapses.
+        State::Approved { approval } if approval.at != approved_at(&said, newest.at) => false,
         State::Approved { approval } | State::Running { approval, .. } => {
-            let mut expected = subject(proposal);
-            expected.extend(members(json!({
-                "tier": proposal.subject.tier,
-                "risk": proposal.subject.risk,
-                "approved_by": approval.by,
-            })));
-            says(&said, expected)
+            says(&said, approved_subject(proposal, approval))
         }
         State::Pending => {
-            let asked = steps::newest_asked(tx, proposal.id).await?;
             let is_first = asked.as_ref().is_some_and(|asked| asked.verb == CREATED);
-            let asked = asked.as_ref().and_then(detail);
+            // Mostly it is the same entry, hashed and read already.
+            let other = asked.as_ref().filter(|asked| asked.seq != newest.seq);
+            let asked = match (&asked, other) {
+                (Some(_), None) => Some(Cow::Borrowed(&said)),
+                (_, other) => other.and_then(detail).map(Cow::Owned),
+            };
             let risks = members(json!({"risk": proposal.subject.risk, "taint": proposal.taint}));
             let mut expected = subject(proposal);
             expected.extend(members(json!({"expires_at": proposal.expires_at})));
             says(&said, expected)
                 && asked.is_some_and(|asked| {
-                    says(&asked, risks) && says_joined(&asked, is_first, proposal)
+                    let (joined, revision) = (&proposal.joined, proposal.revision);
+                    says(&asked, risks) && says_joined(&asked, is_first, joined, revision)
                 })
                 && tells(&said, "reason", proposal.reason.as_deref())
                 && tells(&said, "diff", proposal.diff.as_deref())
@@ -63,14 +70,45 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
     })
 }
 
+/// Whether the record says that what runs was approved when its row says: what is put back lasts no longer by an edit.
+pub(crate) async fn approval_holds(tx: &mut Tx, running: &Proposal) -> Result<bool, StoreError> {
+    let (Some(approval), Some(entry)) =
+        (running.approval(), steps::approved(tx, running.id).await?)
+    else {
+        return Ok(false);
+    };
+    Ok(detail(&entry).is_some_and(|said| {
+        approved_at(&said, entry.at) == approval.at
+            && says(&said, approved_subject(running, approval))
+    }))
+}
+
+fn approved_subject(proposal: &Proposal, approval: &Approval) -> Map<String, Value> {
+    let mut expected = subject(proposal);
+    expected.extend(members(json!({
+        "tier": proposal.subject.tier,
+        "risk": proposal.subject.risk,
+        "approved_by": approval.by,
+    })));
+    expected
+}
+
+/// When the yes was given that an entry tells of: with the entry, unless it was put back after a try.
+pub(crate) fn approved_at(said: &Value, entry_at: Timestamp) -> Timestamp {
+    let put_back = said.get(facts::APPROVED_AT).cloned();
+    put_back
+        .and_then(|at| serde_json::from_value(at).ok())
+        .unwrap_or(entry_at)
+}
+
 /// Whether the newest request is the last one that the row knows, and left it with these words. Entries of
 /// older versions have no digest of them.
-fn says_joined(asked: &Value, is_first: bool, proposal: &Proposal) -> bool {
-    let revision = asked.get("revision").and_then(Value::as_u64).unwrap_or(0);
+pub(crate) fn says_joined(asked: &Value, is_first: bool, joined: &Joined, revision: u64) -> bool {
+    let said = asked.get("revision").and_then(Value::as_u64).unwrap_or(0);
     let words = asked.get(facts::JOINED_DIGEST);
-    revision == proposal.revision
-        && words.map_or(!is_first || proposal.joined.is_empty(), |words| {
-            facts::digest_of_joined(proposal).is_some_and(|digest| *words == json!(digest))
+    said == revision
+        && words.map_or(!is_first || joined.is_empty(), |words| {
+            facts::digest_of_joined(joined).is_some_and(|digest| *words == json!(digest))
         })
 }
 
@@ -92,7 +130,7 @@ fn subject(proposal: &Proposal) -> Map<String, Value> {
     all
 }
 
-fn members(value: Value) -> Map<String, Value> {
+pub(crate) fn members(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),
@@ -108,17 +146,22 @@ fn detail(entry: &Fact) -> Option<Value> {
 }
 
 /// Compared as they were written, so that 1 and 1.0 are the same.
-fn says(said: &Value, expected: Map<String, Value>) -> bool {
+pub(crate) fn says(said: &Value, expected: Map<String, Value>) -> bool {
     expected.into_iter().all(|(name, value)| {
-        let said = said
-            .get(&name)
-            .and_then(|said| canonical::to_canonical(said).ok());
-        said.is_some() && said == canonical::to_canonical(&value).ok()
+        match (said.get(&name), &value) {
+            // A text has one canonical form, and it is no other value's.
+            (Some(Value::String(said)), Value::String(text)) => said == text,
+            (Some(said), _) => {
+                let said = canonical::to_canonical(said).ok();
+                said.is_some() && said == canonical::to_canonical(&value).ok()
+            }
+            (None, _) => false,
+        }
     })
 }
 
 /// Words are in the entry whole, or cut with their digest; entries of older versions have them whole.
-fn tells(said: &Value, name: &'static str, text: Option<&str>) -> bool {
+pub(crate) fn tells(said: &Value, name: &'static str, text: Option<&str>) -> bool {
     let Some(text) = text else {
         return said.get(name).is_none_or(Value::is_null);
     };

@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use void_domain::actors::ActorKind;
 use void_domain::catalogue::{Action, Params};
-use void_domain::changes;
+use void_domain::changes::{self, Applied, Change, ChangeTarget};
 use void_domain::policy::{Brakes, Cap, Cooldown};
 use void_domain::proposals::{Proposal, SubjectKind};
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, freezes};
+use void_store::{StoreError, Tx};
 
 use super::start;
 use crate::control::Control;
+use crate::freezes;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     Action(Arc<Action>, Params),
-    /// The change that the proposal holds.
+    /// The change that the proposal holds, of something outside the database.
     Change,
+    /// The change of knowledge that the proposal holds: it is stored with the decision.
+    Knowledge(Arc<Change>),
 }
 
 /// The plan of a proposal, if what is in force is still what it was made against.
@@ -31,6 +34,15 @@ pub(crate) fn current(control: &Control, proposal: &Proposal) -> Option<Plan> {
             let change = proposed.change.as_ref()?;
             let is_bound =
                 changes::digest_of(&proposed.definition) == Some(proposal.subject.digest);
+            match change.target.applied() {
+                // What there is is looked at in the transaction that stores it.
+                Applied::WithTheDecision => {
+                    let is_knowledge = change.target == ChangeTarget::Knowledge;
+                    return (is_bound && is_knowledge)
+                        .then(|| Plan::Knowledge(Arc::new(change.clone())));
+                }
+                Applied::AfterTheClaim => {}
+            }
             // What another instance has, that one looks at.
             let is_elsewhere = change
                 .instance()
@@ -61,13 +73,14 @@ impl Plan {
     pub(super) async fn brakes(
         &self,
         tx: &mut Tx,
+        control: &Control,
         bound: ActorKind,
         now: Timestamp,
     ) -> Result<Brakes, StoreError> {
         match self {
-            Self::Action(action, _) => start::brakes(tx, action, bound, now).await,
-            Self::Change => Ok(Brakes {
-                frozen: freezes::load(tx).await?.holds_at(now),
+            Self::Action(action, _) => start::brakes(tx, control, action, bound, now).await,
+            Self::Change | Self::Knowledge(_) => Ok(Brakes {
+                frozen: freezes::holds(tx, control, now).await?,
                 cooldown: Cooldown::Over,
                 cap: Cap::Free,
             }),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use void_domain::bridge::Dropped;
 use void_domain::catalogue::{Action, InvalidParams, Params, Risk, Tier};
+use void_domain::changes::drafts::DraftContext;
 use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ActionId;
@@ -15,20 +16,20 @@ use void_domain::policy::{self, Brakes, Budget, PolicyInput, Refusal, Verdict};
 use void_domain::proposals::{Approval, Proposal, ProposedAction, State, Subject, SubjectKind};
 use void_domain::taint::Taint;
 use void_domain::text;
-use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx};
 
 use super::detached;
 use super::plans::Plan;
-use super::queue::NewProposal;
+use super::queue::{Asking, NewProposal};
 use super::repeats::{self, RepeatNote};
-use super::start::{self, Claim};
+use super::start;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::parts::row_budgets::TooManyRows;
-use crate::parts::topology::Topology;
-use crate::{instances, row_budgets};
+use crate::parts::tree::Tree;
+use crate::refusal_counts::RequestRefusal;
+use crate::{instances, row_budgets, token_taints};
 
 /// What somebody asks for, before anything of it is believed.
 #[derive(Debug, Clone)]
@@ -100,8 +101,9 @@ async fn run(
         }
     };
     let subject = subject(&action, &params, dropped.as_ref())?;
+    let tree = control.in_force.tree.now();
     let asked = RequestInput {
-        topology: control.in_force.topology,
+        tree: &tree,
         action: &action,
         subject: &subject,
         taint: &wanted.taint,
@@ -110,7 +112,7 @@ async fn run(
         return Ok(again);
     }
     row_budgets::take(&control, &ctx)?;
-    let job = ProposeJob {
+    let job = Arc::new(ProposeJob {
         action: Arc::clone(&action),
         new: NewProposal {
             control: control.clone(),
@@ -121,14 +123,24 @@ async fn run(
             taint: wanted.taint,
             expires_after: action.expires_after,
             dropped,
+            refusal: RequestRefusal::default(),
+            draft: DraftContext::default(),
+            in_name_of: None,
         },
-    };
+    });
     let freeze_switch = control.freeze.switch.pinned();
     fail_point!("propose.commit.before");
-    let (proposed, claimed) = control
+    let running = Arc::clone(&job);
+    let answered: Result<Judged, StoreError> = control
         .store
-        .write(move |tx| Box::pin(async move { job.run(tx).await }))
-        .await?;
+        .write_shared(move |tx| {
+            let job = Arc::clone(&running);
+            Box::pin(async move { job.run(tx).await })
+        })
+        .await;
+    job.new
+        .uncount_unless_refused(answered.as_ref().map(|(proposed, _)| proposed));
+    let (proposed, claimed) = answered?;
     fail_point!("propose.commit.after");
     if let Some(running) = claimed {
         let plan = Plan::Action(action, params);
@@ -244,7 +256,7 @@ async fn record_invalid(
 /// What policy judges: which action, as what it would be stored, and what its requester had read.
 #[derive(Clone, Copy)]
 pub(super) struct RequestInput<'a> {
-    topology: Topology,
+    pub tree: &'a Tree,
     pub action: &'a Arc<Action>,
     pub subject: &'a Subject,
     pub taint: &'a Taint,
@@ -255,9 +267,7 @@ impl RequestInput<'_> {
         policy::judge(PolicyInput {
             actor: ctx.actor.kind(),
             capabilities: &ctx.capabilities,
-            relation: self
-                .topology
-                .relation(&ctx.actor, self.action.agents.as_deref()),
+            relation: self.tree.relation(ctx, self.action.agents.as_deref()),
             tier: self.subject.tier,
             risk: self.subject.risk,
             taint: self.taint,
@@ -276,35 +286,39 @@ struct ProposeJob {
 type Judged = (Proposed, Option<Proposal>);
 
 impl ProposeJob {
-    async fn run(self, tx: &mut Tx) -> Result<Judged, StoreError> {
+    async fn run(&self, tx: &mut Tx) -> Result<Judged, StoreError> {
         let NewProposal { control, ctx, .. } = &self.new;
         let now = control.clock.now();
         let context = control.context(ctx);
-        let brakes = start::brakes(tx, &self.action, ctx.actor.kind(), now).await?;
+        let brakes =
+            start::brakes_to_come(tx, control, &self.action, ctx.actor.kind(), now).await?;
         let budget = start::budget_of(tx, control, &ctx.actor, now).await?;
+        let taint = token_taints::united(tx, ctx, &self.new.taint).await?;
+        let tree = control.in_force.tree.now();
         let asked = RequestInput {
-            topology: control.in_force.topology,
+            tree: &tree,
             action: &self.action,
             subject: &self.new.subject,
-            taint: &self.new.taint,
+            taint: &taint,
         };
-        let proposed = match asked.judge(ctx, brakes, budget) {
-            Verdict::Refused(refusal) => self.new.refuse(tx, &context, now, refusal).await?,
-            Verdict::NeedsApproval(_) => self.new.queue(tx, &context, now).await?,
-            Verdict::RunNow => return self.start(tx, &context, now).await,
+        let (verdict, asking) = (asked.judge(ctx, brakes, budget), (&taint, now));
+        let proposed = match verdict {
+            Verdict::Refused(refusal) => self.new.refuse(tx, &context, asking, refusal).await?,
+            Verdict::NeedsApproval(_) => self.new.queue(tx, &context, asking).await?,
+            Verdict::RunNow => return self.start(tx, &context, asking).await,
         };
         Ok((proposed, None))
     }
 
     async fn start(
-        self,
+        &self,
         tx: &mut Tx,
         context: &AuditContext,
-        now: Timestamp,
+        asking: Asking<'_>,
     ) -> Result<Judged, StoreError> {
-        let control = self.new.control.clone();
-        let starter = instances::starting_instance(tx, &control, &self.new.subject).await?;
-        let refusal = if start::is_busy(tx, &control, &self.new.subject).await? {
+        let (control, (_, now)) = (&self.new.control, asking);
+        let starter = instances::starting_instance(tx, control, &self.new.subject).await?;
+        let refusal = if start::is_taken(tx, control, &self.new.subject).await? {
             Some(Refusal::Busy)
         } else {
             match starter {
@@ -314,24 +328,26 @@ impl ProposeJob {
             }
         };
         if let Some(refusal) = refusal {
-            let refused = self.new.refuse(tx, context, now, refusal).await?;
+            let refused = self.new.refuse(tx, context, asking, refusal).await?;
             return Ok((refused, None));
         }
         let approval = Approval {
             by: Approval::POLICY.to_owned(),
             at: now,
         };
-        let approved = self
-            .new
-            .insert(tx, context, now, State::Approved { approval })
-            .await?;
-        let by_file = control.runs.offers.are_made() && approved.subject.is_by_file();
-        match start::claim(tx, &control, context, approved, now).await? {
-            Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
-            Claim::Waits(offered) if by_file || starter == StartingInstance::Other => {
-                Ok((Proposed::Started(offered), None))
-            }
-            Claim::Waits(_) => Err(StoreError::Unavailable("the server is stopping".to_owned())),
+        let approved = State::Approved { approval };
+        if !start::is_ours_to_start(control, &self.new.subject, starter) {
+            // A foreign executor may take it now, or the instance on whose machine it runs.
+            let offered = self.new.insert(tx, context, asking, approved).await?;
+            return Ok((Proposed::Started(offered), None));
         }
+        if control.is_stopping() {
+            return Err(StoreError::Unavailable("the server is stopping".to_owned()));
+        }
+        let running = self
+            .new
+            .insert_running(tx, context, asking, approved)
+            .await?;
+        Ok((Proposed::Started(running.clone()), Some(running)))
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use void_channels::InGit;
 use void_domain::changes::ChangeEffect;
 use void_domain::changes::catalogue::{self, Base, InvalidCatalogueChange, Sent};
+use void_domain::changes::drafts::DraftContext;
 use void_domain::limits;
 use void_domain::policy;
 use void_domain::proposals::Subject;
@@ -13,13 +14,15 @@ use void_store::StoreError;
 
 use super::detached;
 use super::propose::Proposed;
+use super::propose_knowledge::kept_bytes;
 use super::queue::NewProposal;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::parts::drafting::UnderWay;
 use crate::parts::in_force::CatalogueSource;
 use crate::parts::row_budgets::TooManyRows;
-use crate::row_budgets;
+use crate::refusal_counts::RequestRefusal;
+use crate::{row_budgets, token_taints};
 
 /// What somebody wants to be changed, before anything of it is believed.
 #[derive(Debug, Clone)]
@@ -74,6 +77,11 @@ pub async fn propose_catalogue(
     };
     let effect = effect(source).await?;
     let subject = subject(control, request.sent, effect, under_way).await?;
+    row_budgets::charge(
+        control,
+        ctx,
+        kept_bytes(&subject, request.reason.as_deref()),
+    );
     let new = NewProposal {
         control: control.clone(),
         ctx: ctx.clone(),
@@ -83,6 +91,9 @@ pub async fn propose_catalogue(
         taint: request.taint,
         expires_after: limits::PROPOSAL_EXPIRES_AFTER,
         dropped: None,
+        refusal: RequestRefusal::default(),
+        draft: DraftContext::default(),
+        in_name_of: None,
     };
     detached(run(new)).await
 }
@@ -93,10 +104,12 @@ async fn run(new: NewProposal) -> Result<Proposed, ProposeChangeError> {
         .write(move |tx| {
             Box::pin(async move {
                 let NewProposal { control, ctx, .. } = &new;
-                let (context, now) = (control.context(ctx), control.clock.now());
+                let context = control.context(ctx);
+                let taint = token_taints::united(tx, ctx, &new.taint).await?;
+                let asking = (&taint, control.clock.now());
                 match policy::judge_change(ctx.actor.kind(), &ctx.capabilities) {
-                    Some(refusal) => new.refuse(tx, &context, now, refusal).await,
-                    None => new.queue(tx, &context, now).await,
+                    Some(refusal) => new.refuse(tx, &context, asking, refusal).await,
+                    None => new.queue(tx, &context, asking).await,
                 }
             })
         })

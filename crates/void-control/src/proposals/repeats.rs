@@ -9,10 +9,12 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, proposals};
 
 use super::propose::{Proposed, RequestInput};
+use super::queue::NewProposal;
 use super::start;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::refusal_counts::{self, Recorded, RefusalKind};
+use crate::token_taints;
 
 const REFUSED: &str = "proposal.refused";
 const INVALID: &str = "proposal.invalid";
@@ -51,19 +53,25 @@ pub(super) async fn refused_again(
         return Ok(None);
     }
     let now = control.clock.now();
-    let (this, actor) = (control.clone(), ctx.actor.clone());
+    let (this, asking, taint) = (control.clone(), ctx.clone(), asked.taint.clone());
     let (action, subject) = (asked.action.clone(), asked.subject.clone());
-    let (brakes, budget, busy) = control
+    let (taint, brakes, budget, busy) = control
         .store
         .read(move |tx| {
             Box::pin(async move {
-                let brakes = start::brakes(tx, &action, actor.kind(), now).await?;
-                let budget = start::budget_of(tx, &this, &actor, now).await?;
-                let busy = start::is_busy(tx, &this, &subject).await?;
-                Ok::<_, StoreError>((brakes, budget, busy))
+                let actor = &asking.actor;
+                let taint = token_taints::united(tx, &asking, &taint).await?;
+                let brakes = start::brakes_to_come(tx, &this, &action, actor.kind(), now).await?;
+                let budget = start::budget_of(tx, &this, actor, now).await?;
+                let busy = start::is_taken(tx, &this, &subject).await?;
+                Ok::<_, StoreError>((taint, brakes, budget, busy))
             })
         })
         .await?;
+    let asked = RequestInput {
+        taint: &taint,
+        ..asked
+    };
     let refusal = match asked.judge(ctx, brakes, budget) {
         Verdict::Refused(refusal) => refusal,
         Verdict::RunNow if busy => Refusal::Busy,
@@ -99,20 +107,17 @@ fn what(subject: &Subject) -> String {
     action.unwrap_or_else(|| subject.target.clone())
 }
 
-/// Counts a refusal where it is made, in the writer: one after the other, so there is one first one.
+/// Counts a refusal where it is made, in the writer: one after the other, so there is one first one. Once, however
+/// often that runs.
 pub(super) async fn note_refused(
     tx: &mut Tx,
-    control: &Control,
-    ctx: &Ctx,
-    subject: &Subject,
+    new: &NewProposal,
     refusal: &Refusal,
 ) -> Result<RepeatNote<Proposal>, StoreError> {
-    let kind = kind(&ctx.actor, REFUSED, what(subject), refusal.code());
-    match control
-        .bounds
-        .refusal_counts
-        .note(kind, control.clock.now())
-    {
+    let NewProposal { control, ctx, .. } = new;
+    let kind = kind(&ctx.actor, REFUSED, what(&new.subject), refusal.code());
+    let (counts, now) = (&control.bounds.refusal_counts, control.clock.now());
+    match counts.note_once(&new.refusal, kind, now) {
         // Without a row, the use case that was to write the first one has failed.
         (kind, Recorded::First | Recorded::Again(None)) => Ok(RepeatNote::First(kind)),
         (kind, Recorded::Again(Some(id))) => Ok(match proposals::find(tx, id).await? {

@@ -7,26 +7,28 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep_until};
 use void_channels::Outcome;
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::catalogue::Action;
 use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::freezes::FreezeSwitch;
+use void_domain::ids::ProposalId;
 use void_domain::instances::StartingInstance;
 use void_domain::permits::{ChangePermit, Permit};
 use void_domain::policy::{self, Brakes, Budget, Cap, Cooldown};
-use void_domain::proposals::{Approval, Failure, Proposal, Run, State, Status, Subject};
+use void_domain::proposals::{Approval, Failure, Moved, Proposal, Run, State, Status, Subject};
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, freezes, proposals};
+use void_store::{ConflictKey, StoreError, Tx, proposals};
 
 use super::executing::Working;
 use super::plans::{self, Plan};
-use super::{expire, finish, offers, on_record, recover};
+use super::{expire, finish, offers, on_record, recover, rejudge};
 use crate::clock::believed_until;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::instances;
+use crate::{freezes, instances};
 
 /// A ticket that arrives later than this after the claim is refused by the host.
 const TICKET_LASTS: Duration = Duration::from_secs(120);
@@ -46,37 +48,112 @@ pub(super) async fn claim(
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
-    if control.runs.offers.are_made() && approved.subject.is_by_file() {
-        // The claim is a foreign executor's: the bridge offers it the file after the commit.
-        control.runs.offers.wake();
+    let starter = instances::starting_instance(tx, control, &approved.subject).await?;
+    if !may_start(tx, control, &approved.subject, starter).await? {
         return Ok(Claim::Waits(approved));
     }
-    if instances::starting_instance(tx, control, &approved.subject).await? != StartingInstance::This
-    {
-        // Left to the instance on whose machine it runs; it lapses if that one does not come.
+    let moved = started(control, approved.clone(), now)?;
+    fail_point!("claim.write.before");
+    if !store_claim(tx, control, Status::Approved, &moved).await? {
         return Ok(Claim::Waits(approved));
     }
-    if control.is_stopping() || is_busy(tx, control, &approved.subject).await? {
-        control.runs.somebody_waits.store(true, Ordering::SeqCst);
-        return Ok(Claim::Waits(approved));
+    facts::moved(tx, context, &moved).await?;
+    fail_point!("claim.write.after");
+    Ok(Claim::Started(moved.proposal))
+}
+
+/// Stores a yes to what waits. If its target is free it starts with it, and both are one write.
+pub(super) async fn approve(
+    tx: &mut Tx,
+    control: &Control,
+    context: &AuditContext,
+    approved: Moved,
+    starter: StartingInstance,
+) -> Result<Claim, StoreError> {
+    let now = approved.transition.at;
+    fail_point!("decide.write.before");
+    let starts = may_start(tx, control, &approved.proposal.subject, starter).await?;
+    let running = match starts {
+        true => Some(started(control, approved.proposal.clone(), now)?),
+        false => None,
+    };
+    fail_point!("claim.write.before");
+    let won = match &running {
+        Some(running) => store_claim(tx, control, Status::Pending, running).await?,
+        None => proposals::advance(tx, &approved).await?,
+    };
+    if !won {
+        // The row was read in this transaction, so nobody can have been faster.
+        let what = "a row changed under its own transaction";
+        return Err(StoreError::Internal(what.to_owned()));
     }
+    facts::moved(tx, context, &approved).await?;
+    fail_point!("decide.write.after");
+    let Some(running) = running else {
+        return Ok(Claim::Waits(approved.proposal));
+    };
+    facts::moved(tx, context, &running).await?;
+    fail_point!("claim.write.after");
+    Ok(Claim::Started(running.proposal))
+}
+
+async fn store_claim(
+    tx: &mut Tx,
+    control: &Control,
+    from: Status,
+    running: &Moved,
+) -> Result<bool, StoreError> {
+    let by = control.process.instance.claimant();
+    let claim = instances::claim(control, &by);
+    proposals::claim(tx, from, &running.proposal, &claim).await
+}
+
+/// The move to running, as of now.
+pub(super) fn started(
+    control: &Control,
+    approved: Proposal,
+    now: Timestamp,
+) -> Result<Moved, StoreError> {
     let run = Run {
         started_at: now,
         ticket_expires_at: now.plus(TICKET_LASTS),
         lease_until: now.plus(control.bounds.limits.lease),
     };
-    let moved = approved
-        .clone()
+    approved
         .start(run)
-        .map_err(|error| StoreError::Internal(error.to_string()))?;
-    fail_point!("claim.write.before");
-    if !proposals::advance(tx, &moved).await? {
-        return Ok(Claim::Waits(approved));
+        .map_err(|error| StoreError::Internal(error.to_string()))
+}
+
+/// Whether what is approved starts at once; if not, it waits.
+async fn may_start(
+    tx: &mut Tx,
+    control: &Control,
+    subject: &Subject,
+    starter: StartingInstance,
+) -> Result<bool, StoreError> {
+    if !is_ours_to_start(control, subject, starter) {
+        return Ok(false);
     }
-    instances::note_claim(tx, control, moved.proposal.id).await?;
-    facts::moved(tx, context, &moved).await?;
-    fail_point!("claim.write.after");
-    Ok(Claim::Started(moved.proposal))
+    if control.is_stopping() || is_busy(tx, control, subject).await? {
+        control.runs.somebody_waits.store(true, Ordering::SeqCst);
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Whether the claim is this instance's, and not another one's or a foreign executor's.
+pub(super) fn is_ours_to_start(
+    control: &Control,
+    subject: &Subject,
+    starter: StartingInstance,
+) -> bool {
+    if control.runs.offers.are_made() && subject.is_by_file() {
+        // The bridge offers it the file after the commit.
+        control.runs.offers.wake();
+        return false;
+    }
+    // Left to the instance on whose machine it runs; it lapses if that one does not come.
+    starter == StartingInstance::This
 }
 
 /// Whether something else works on what this one is about, whatever its row calls it.
@@ -85,6 +162,34 @@ pub(super) async fn is_busy(
     control: &Control,
     subject: &Subject,
 ) -> Result<bool, StoreError> {
+    let spellings = spellings(control, subject);
+    take_targets(tx, &spellings)?;
+    for target in &spellings {
+        if proposals::is_target_busy(tx, target).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The same for whoever asks now: what is approved and has not started yet, wherever it will, comes first.
+pub(super) async fn is_taken(
+    tx: &mut Tx,
+    control: &Control,
+    subject: &Subject,
+) -> Result<bool, StoreError> {
+    let spellings = spellings(control, subject);
+    take_targets(tx, &spellings)?;
+    for target in &spellings {
+        if proposals::is_target_taken(tx, target).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// All names of what it is about.
+fn spellings(control: &Control, subject: &Subject) -> Vec<String> {
     let action = subject
         .action_id()
         .and_then(|id| control.in_force.catalogue.get(id));
@@ -94,36 +199,113 @@ pub(super) async fn is_busy(
     if !spellings.contains(&subject.target) {
         spellings.push(subject.target.clone());
     }
-    for target in &spellings {
-        if proposals::is_target_busy(tx, target).await? {
-            return Ok(true);
+    spellings
+}
+
+fn take_targets(tx: &mut Tx, spellings: &[String]) -> Result<(), StoreError> {
+    let mut targets = spellings.iter();
+    targets.try_for_each(|target| tx.take(|| ConflictKey::Target(target.clone())))
+}
+
+fn take_starts(tx: &mut Tx, action: &Action) -> Result<(), StoreError> {
+    // Whoever starts it counts for others, bound or not.
+    if action.max_per_hour.is_some() || has_cooldown(action) {
+        tx.take(|| ConflictKey::Starts(action.id.clone()))?;
+    }
+    Ok(())
+}
+
+/// What [`brakes`] and [`is_busy`] take, for whoever writes before it asks them.
+pub(super) fn take_keys(
+    tx: &mut Tx,
+    control: &Control,
+    subject: &Subject,
+) -> Result<(), StoreError> {
+    let action = subject
+        .action_id()
+        .and_then(|id| control.in_force.catalogue.get(id));
+    if let Some(action) = action {
+        take_starts(tx, action)?;
+    }
+    take_targets(tx, &spellings(control, subject))
+}
+
+/// Which starts of an action hold it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Starts {
+    Made,
+    /// Those too that are approved, here or by another instance, and have not been made.
+    AndToCome,
+}
+
+impl Starts {
+    async fn count_since(
+        self,
+        tx: &mut Tx,
+        action: &Action,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Result<(u64, Option<Timestamp>), StoreError> {
+        match self {
+            Self::Made => proposals::starts_since(tx, &action.id, since, until).await,
+            Self::AndToCome => proposals::starts_to_come_since(tx, &action.id, since, until).await,
         }
     }
-    Ok(false)
 }
 
 /// What holds an action back at this moment, if `bound` is who lets it run.
 pub(super) async fn brakes(
     tx: &mut Tx,
+    control: &Control,
     action: &Action,
     bound: ActorKind,
     now: Timestamp,
 ) -> Result<Brakes, StoreError> {
-    let frozen = freezes::load(tx).await?.holds_at(now);
+    brakes_by(tx, control, action, bound, (now, Starts::Made)).await
+}
+
+/// The same for whoever asks now.
+pub(super) async fn brakes_to_come(
+    tx: &mut Tx,
+    control: &Control,
+    action: &Action,
+    bound: ActorKind,
+    now: Timestamp,
+) -> Result<Brakes, StoreError> {
+    brakes_by(tx, control, action, bound, (now, Starts::AndToCome)).await
+}
+
+async fn brakes_by(
+    tx: &mut Tx,
+    control: &Control,
+    action: &Action,
+    bound: ActorKind,
+    (now, starts): (Timestamp, Starts),
+) -> Result<Brakes, StoreError> {
+    let frozen = freezes::holds(tx, control, now).await?;
+    take_starts(tx, action)?;
     let mut brakes = Brakes {
         frozen,
         cooldown: Cooldown::Over,
         cap: Cap::Free,
     };
     let until = believed_until(now);
-    brakes.cooldown = cooldown(tx, action, bound, now).await?;
+    brakes.cooldown = cooldown(tx, action, bound, now, starts).await?;
     if let Some(per_hour) = action.max_per_hour {
-        let (count, _) = proposals::starts_since(tx, &action.id, now.minus(HOUR), until).await?;
+        let (count, _) = starts
+            .count_since(tx, action, now.minus(HOUR), until)
+            .await?;
         if count >= u64::from(per_hour) {
             brakes.cap = Cap::Reached { per_hour };
         }
     }
     Ok(brakes)
+}
+
+/// Whether anybody has to wait between two runs of it.
+fn has_cooldown(action: &Action) -> bool {
+    let binds = |bound| policy::cooldown(action.cooldown, action.tier, bound).is_some();
+    binds(ActorKind::Agent) || binds(ActorKind::Owner)
 }
 
 /// Whether an action ran a moment ago, if `bound` is who lets it run.
@@ -132,12 +314,13 @@ pub(super) async fn cooldown(
     action: &Action,
     bound: ActorKind,
     now: Timestamp,
+    starts: Starts,
 ) -> Result<Cooldown, StoreError> {
     let Some(cooldown) = policy::cooldown(action.cooldown, action.tier, bound) else {
         return Ok(Cooldown::Over);
     };
     let (since, until) = (now.minus(cooldown), believed_until(now));
-    let (_, last) = proposals::starts_since(tx, &action.id, since, until).await?;
+    let (_, last) = starts.count_since(tx, action, since, until).await?;
     Ok(last.map_or(Cooldown::Over, |last| Cooldown::Until(last.plus(cooldown))))
 }
 
@@ -163,7 +346,10 @@ pub(super) async fn budget_of(
     }
     let per_hour = control.bounds.limits.safe_runs_per_agent_hour;
     let (since, until) = (now.minus(HOUR), believed_until(now));
-    let spent = proposals::safe_runs_since(tx, &actor.requester(), since, until).await?;
+    let requester = actor.requester();
+    let spent = proposals::safe_runs_since(tx, &requester, since, until).await?;
+    let whose = (requester.kind, requester.id);
+    tx.take_if_scarce(spent, u64::from(per_hour), || ConflictKey::SafeRuns(whose))?;
     Ok(if spent < u64::from(per_hour) {
         Budget::Left
     } else {
@@ -171,21 +357,26 @@ pub(super) async fn budget_of(
     })
 }
 
-enum Key {
+enum PermitKey {
     Action(Permit),
-    Change(ChangePermit),
+    Change(Box<ChangePermit>),
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place where a permit is made, after the claim has committed"
 )]
-fn permit(running: &Proposal, plan: Plan, freeze_switch: FreezeSwitch) -> Option<Key> {
+fn permit(running: &Proposal, plan: Plan, freeze_switch: FreezeSwitch) -> Option<PermitKey> {
     match plan {
         Plan::Action(action, params) => {
-            Permit::issue(running, action, &params, freeze_switch).map(Key::Action)
+            Permit::issue(running, action, &params, freeze_switch).map(PermitKey::Action)
         }
-        Plan::Change => ChangePermit::issue(running, freeze_switch).map(Key::Change),
+        Plan::Change => {
+            let permit = ChangePermit::issue(running, freeze_switch);
+            permit.map(|permit| PermitKey::Change(Box::new(permit)))
+        }
+        // It is stored by a decision or not at all; a row that says that it runs was edited.
+        Plan::Knowledge(_) => None,
     }
 }
 
@@ -203,16 +394,20 @@ pub(super) fn execute(
     let working = Working::on(&control, id);
     control.listeners.waiters.begins(id);
     tokio::spawn(async move {
+        let begun = Instant::now();
         fail_point!("execute.before");
         let outcome = match (permit, &control.in_force.catalogue_source) {
-            (Some(Key::Action(permit)), _) => control.runs.executor.execute(permit).await,
-            (Some(Key::Change(permit)), Some(source)) => source.file.write(permit).await,
-            (Some(Key::Change(_)), None) | (None, _) => {
+            (Some(PermitKey::Action(permit)), _) => control.runs.executor.execute(permit).await,
+            (Some(PermitKey::Change(permit)), Some(source)) => source.file.write(*permit).await,
+            (Some(PermitKey::Change(_)), None) | (None, _) => {
                 let message = "the claim does not fit its subject; nothing was sent";
                 Outcome::Failed(Failure::new(FailureCode::Changed, message))
             }
         };
         fail_point!("execute.after");
+        if matches!(outcome, Outcome::Busy(_)) {
+            sleep_until(begun + control.bounds.limits.busy_lasts).await;
+        }
         finish::finish(&control, id, outcome).await;
         drop(working);
     });
@@ -280,40 +475,72 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<Tried, Store
     let id = approved.id;
     let freeze_switch = control.freeze.switch.pinned();
     fail_point!("start.commit.before");
-    let claimed = control
+    let judged = control
         .store
         .write(move |tx| {
-            Box::pin(async move {
-                let now = this.clock.now();
-                let Some(stored) = proposals::find(tx, id).await? else {
-                    return Ok(None);
-                };
-                if !on_record::still_holds(tx, &this, &context, id).await? {
-                    return Ok(None);
-                }
-                let brakes = job_plan.brakes(tx, bound(&stored.proposal), now).await?;
-                let free = brakes
-                    == Brakes {
-                        frozen: false,
-                        cooldown: Cooldown::Over,
-                        cap: Cap::Free,
-                    };
-                if !free || expire::has_lapsed(&stored.proposal, this.clock.latest()) {
-                    return Ok(None);
-                }
-                claim(tx, &this, &context, stored.proposal, now)
-                    .await
-                    .map(Some)
-            })
+            Box::pin(async move { judge_waiting(tx, &this, &context, &job_plan, id).await })
         })
         .await?;
     fail_point!("start.commit.after");
-    match claimed {
-        Some(Claim::Started(running)) => {
-            execute(control, &running, plan, freeze_switch);
+    match judged {
+        JudgedStart::Claimed(claim) => match *claim {
+            Claim::Started(running) => {
+                execute(control, &running, plan, freeze_switch);
+                Ok(Tried::Other)
+            }
+            Claim::Waits(_) => Ok(Tried::TargetBusy),
+        },
+        JudgedStart::Ended => {
+            control.listeners.waiters.wake_id(id);
             Ok(Tried::Other)
         }
-        Some(Claim::Waits(_)) => Ok(Tried::TargetBusy),
-        None => Ok(Tried::Other),
+        JudgedStart::HeldBack => Ok(Tried::Other),
     }
+}
+
+/// What the transaction made of one that waits.
+enum JudgedStart {
+    Claimed(Box<Claim>),
+    /// It never starts.
+    Ended,
+    /// It waits on, or somebody else has it.
+    HeldBack,
+}
+
+/// Judges it by what is true now: it was let through at another moment, perhaps by another instance.
+async fn judge_waiting(
+    tx: &mut Tx,
+    control: &Control,
+    context: &AuditContext,
+    plan: &Plan,
+    id: ProposalId,
+) -> Result<JudgedStart, StoreError> {
+    let now = control.clock.now();
+    let Some(stored) = proposals::find(tx, id).await? else {
+        return Ok(JudgedStart::HeldBack);
+    };
+    if !on_record::still_holds(tx, control, context, id).await? {
+        return Ok(JudgedStart::HeldBack);
+    }
+    let approved = stored.proposal;
+    if let Some(why) = rejudge::why_void(tx, control, &approved, now).await? {
+        rejudge::end(tx, context, approved, why, now).await?;
+        return Ok(JudgedStart::Ended);
+    }
+    // A stop is no reason to refuse it: it is there at the next start.
+    if expire::has_lapsed(&approved, control.clock.latest()) || control.is_stopping() {
+        return Ok(JudgedStart::HeldBack);
+    }
+    let brakes = plan.brakes(tx, control, bound(&approved), now).await?;
+    let held_back = brakes.refusal();
+    let refused = rejudge::why_not_claimed(tx, control, &approved, held_back, now).await?;
+    if let Some(why) = refused {
+        rejudge::end(tx, context, approved, why, now).await?;
+        return Ok(JudgedStart::Ended);
+    }
+    if held_back.is_some() {
+        return Ok(JudgedStart::HeldBack);
+    }
+    let claim = claim(tx, control, context, approved, now).await?;
+    Ok(JudgedStart::Claimed(Box::new(claim)))
 }

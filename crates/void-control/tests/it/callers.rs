@@ -18,6 +18,7 @@ fn ctx(actor: Actor, capabilities: Capabilities) -> Ctx {
         request_id: RequestId::new(NOW, [number; 10]),
         authenticated_ago: None,
         is_from_outside: false,
+        token: None,
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Network {
     Stuck,
     /// What is sent arrives; no answer comes back, to nothing.
     Deaf,
+    /// The machine is at something else, and says so.
+    Busy,
     /// Nothing arrives, and nobody can tell.
     Down,
 }
@@ -69,6 +71,10 @@ impl Channel for LinkedChannels {
                     self.channels.execute(permit).await;
                     return Outcome::Unknown(lost());
                 }
+                Network::Busy => {
+                    let message = "another run holds the journal";
+                    return Outcome::Busy(Failure::new(FailureCode::Busy, message));
+                }
                 Network::Down => return Outcome::Unknown(lost()),
             }
             // What the machine has begun it goes on with when nobody listens any more.
@@ -86,7 +92,7 @@ impl Channel for LinkedChannels {
     ) -> BoxFuture<'a, Evidence> {
         Box::pin(async move {
             match *self.link.0.borrow() {
-                Network::Up => {}
+                Network::Up | Network::Busy => {}
                 Network::Stuck | Network::Deaf | Network::Down => return Evidence::None(lost()),
             }
             self.channels.settle(execution, ticket).await

@@ -15,11 +15,21 @@
 #[macro_use]
 mod stories;
 
+mod busy;
 mod callers;
 mod changes;
 mod decide;
+mod draft_decisions;
+mod draft_edits;
+mod draft_marks;
+mod embeddings;
 mod expire;
 mod finish;
+mod freezes;
+mod instances;
+mod knowledge;
+mod knowledge_drafts;
+mod knowledge_search;
 mod links;
 mod machines;
 mod offers;
@@ -30,6 +40,12 @@ mod recover;
 mod requests;
 mod residents;
 mod settle;
+mod spaces;
 mod start;
+mod together;
+mod tree;
+mod vaults;
 mod verify;
+mod withdrawals;
+
 mod work_trees;

@@ -12,6 +12,7 @@ use void_channels::{CatalogueFile, Checker};
 use void_control::instances::Identity;
 use void_control::{Beside, CatalogueSource, Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::Lockout;
+use void_domain::instances::InstanceName;
 use void_domain::proposals::Status;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
@@ -42,8 +43,12 @@ pub struct Plane {
     pub services: String,
     /// Where the catalogue is read from instead, at every start.
     pub catalogue_file: Option<PathBuf>,
+    /// What it is called among those on one database.
+    pub instance: Option<InstanceName>,
     /// What it is told to work beside, from the next start on.
     pub beside: Beside,
+    /// How many rows say something else than the record at the end, because the story edited them.
+    pub edited: u64,
     running: Option<Running>,
 }
 
@@ -64,7 +69,9 @@ impl Plane {
             catalogue: CATALOGUE.to_owned(),
             services: r#"{"services": []}"#.to_owned(),
             catalogue_file: None,
+            instance: None,
             beside: Beside::default(),
+            edited: 0,
             running: None,
         };
         plane.machine.set_time(plane.clock.now());
@@ -120,7 +127,7 @@ impl Plane {
             limits: self.limits,
             backups_folder: None,
             witness_file: None,
-            instance: Identity::of_folder(self.machine.path(), None).unwrap(),
+            instance: Identity::of_folder(self.machine.path(), self.instance.clone()).unwrap(),
             replace_catalogue: false,
         }
     }

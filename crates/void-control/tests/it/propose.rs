@@ -28,6 +28,7 @@ stories!(
     a_busy_target_refuses,
     taint_makes_what_is_safe_wait,
     a_request_that_joins_keeps_the_strictest,
+    a_requester_that_goes_on_talking_does_not_keep_its_row_from_a_yes,
     what_waits_is_bounded,
     equal_requests_at_once_are_one_row,
     equal_runs_at_once_are_one_run,
@@ -306,6 +307,50 @@ async fn a_request_that_joins_keeps_the_strictest(plane: &mut Plane) {
     // Somebody else's request is another one.
     let other = plane.queue_as(&agent("red"), asked("one", &[])).await;
     assert!(other.id != first.id && other.taint.is_clean());
+}
+
+/// Other words make a yes for the ones before void, so they come no faster than they are read. What is refused is on the
+/// record; what makes it stricter is never refused.
+async fn a_requester_that_goes_on_talking_does_not_keep_its_row_from_a_yes(plane: &mut Plane) {
+    plane.start().await;
+    let blue = agent("blue");
+    let saying = |reason: &str| ProposeRequest {
+        reason: Some(reason.to_owned()),
+        ..request("stop-a")
+    };
+    let first = plane.queue_as(&blue, saying("w")).await;
+    for n in 0..limits::JOINED_WORDS_AT_ONCE {
+        plane.queue_as(&blue, saying(&format!("w{n}"))).await;
+    }
+    let read = plane.row(first.id).await;
+    assert_eq!(read.revision, limits::JOINED_WORDS_AT_ONCE as u64);
+    for n in 0..20 {
+        let proposed = plane.propose(&blue, saying(&format!("more {n}"))).await;
+        match proposed.unwrap() {
+            Proposed::Refused(refusal @ Refusal::WordsTooSoon { .. }, refused) => {
+                assert_eq!(refusal.code().as_str(), "rate_limited");
+                assert_eq!(refused.status(), Status::Refused);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(plane.row(first.id).await, read);
+    assert!(!plane.audited("proposal.refused").await.is_empty());
+    // What was foreign counts at once, with its words.
+    let tainted = ProposeRequest {
+        taint: Taint::from_sources(vec!["log:web".to_owned()]),
+        ..saying("read a log")
+    };
+    let stricter = plane.queue_as(&blue, tainted).await;
+    assert_eq!(stricter.revision, read.revision + 1);
+    assert!(stricter.reasons().any(|reason| reason == "read a log"));
+    plane.pass(limits::JOINED_WORDS_APART);
+    let read = plane.queue_as(&blue, saying("a minute later")).await;
+    assert_eq!(read.revision, stricter.revision + 1);
+    assert!(plane.propose(&blue, saying("at once")).await.is_ok());
+    let approved = plane.approve(&read).await.unwrap();
+    plane.ended(approved.id).await;
+    assert_eq!(plane.machine.effects(), ["stop-a"]);
 }
 
 async fn what_waits_is_bounded(plane: &mut Plane) {

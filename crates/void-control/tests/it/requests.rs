@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::proposals::{
-    self, DecideError, DecideRequest, Decision, ProposalKey, ProposeError, ProposeRequest,
-    Proposed, SettleError, Settled,
+    self, CancelError, DecideError, DecideRequest, Decision, ProposalKey, ProposeError,
+    ProposeRequest, Proposed, SettleError, Settled,
 };
 use void_control::{Ctx, freezes};
 use void_domain::facts::Fact;
@@ -155,6 +155,12 @@ impl Plane {
     ) -> Result<Proposal, SettleError> {
         let (ctx, key) = (ctx.clone(), ProposalKey::Id(id));
         self.inside(async move |control, _| proposals::settle(&control, &ctx, key, said).await)
+            .await
+    }
+
+    pub async fn cancel(&self, ctx: &Ctx, id: ProposalId) -> Result<Proposal, CancelError> {
+        let ctx = ctx.clone();
+        self.inside(async move |control, _| proposals::cancel(&control, &ctx, id).await)
             .await
     }
 

@@ -1,6 +1,7 @@
 //! Names of those who live here: none reads like an agent that there is or was, in either order.
 
 use void_control::agents::{ResidentsError, admit_residents};
+use void_control::nodes::{self, InviteError};
 use void_control::tokens::{self, TokenError};
 use void_domain::actors::ActorKind;
 use void_domain::agents::{AgentName, AgentRefusal};
@@ -12,6 +13,7 @@ use crate::planes::Plane;
 stories!(
     nobody_lives_here_under_a_name_that_reads_like_another_agents,
     no_token_is_given_under_a_name_that_reads_like_who_lives_here,
+    new_viewers_and_nodes_do_not_pass_for_others,
 );
 
 fn name(text: &str) -> AgentName {
@@ -75,4 +77,57 @@ async fn no_token_is_given_under_a_name_that_reads_like_who_lives_here(plane: &m
     ));
     // Before it has acted, a token of its own name is its own.
     token(plane, "night").await.unwrap();
+}
+
+/// Names that are there already keep working; new ones pass for nobody.
+async fn new_viewers_and_nodes_do_not_pass_for_others(plane: &mut Plane) {
+    plane.start().await;
+    token(plane, "blue").await.unwrap();
+    let made = async |kind: ActorKind, name: &'static str| {
+        let made = plane.inside(async move |control, _| {
+            tokens::create(
+                &control,
+                &owner(),
+                kind,
+                name.to_owned(),
+                Capabilities::none(),
+            )
+            .await
+        });
+        made.await
+    };
+    for (kind, name) in [
+        (ActorKind::Viewer, "owner"),
+        (ActorKind::Viewer, "owner-cli"),
+        (ActorKind::Node, "owner"),
+        (ActorKind::Node, "void-1"),
+        (ActorKind::Agent, "owner-api"),
+    ] {
+        let refused = made(kind, name).await;
+        assert!(
+            matches!(refused, Err(TokenError::Refused(AgentRefusal::Reserved))),
+            "{name}"
+        );
+    }
+    let refused = made(ActorKind::Viewer, "8lue").await;
+    assert!(matches!(
+        refused,
+        Err(TokenError::Refused(AgentRefusal::ReadsLike(_)))
+    ));
+    for (kind, name) in [(ActorKind::Viewer, "hallway"), (ActorKind::Node, "node-1")] {
+        assert!(made(kind, name).await.is_ok(), "{name}");
+    }
+    let invite = async |name: &'static str| {
+        let invited = plane.inside(async move |control, _| {
+            nodes::invite(&control, &owner(), name).await.map(drop)
+        });
+        invited.await
+    };
+    for name in ["owner", "owner-web", "5ystem"] {
+        assert!(
+            matches!(invite(name).await, Err(InviteError::Reserved)),
+            "{name}"
+        );
+    }
+    assert!(invite("n1").await.is_ok());
 }

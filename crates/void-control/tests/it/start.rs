@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use void_control::proposals::{self, Proposed};
-use void_domain::proposals::{Proposal, Status};
+use void_control::proposals::{self, CancelError, Proposed};
+use void_domain::limits::APPROVAL_LAPSES_AFTER;
+use void_domain::proposals::{Cancellation, Proposal, State, Status};
 use void_testkit::eventually;
 
 use crate::callers::{agent, owner};
@@ -15,6 +16,8 @@ stories!(
     what_is_approved_waits_for_its_target_and_goes_in_turn,
     many_that_wait_run_once_each,
     a_freeze_holds_what_is_approved,
+    the_owner_takes_back_what_has_not_started,
+    a_yes_does_not_last_longer_by_an_edited_time,
     a_freeze_stops_what_is_on_its_way,
     a_freeze_that_is_over_has_stopped_it_too,
     a_cooldown_holds_what_is_approved,
@@ -81,6 +84,79 @@ async fn a_freeze_holds_what_is_approved(plane: &mut Plane) {
     assert_eq!(plane.machine.effects(), ["slow-a"]);
     plane.thaw().await;
     assert_eq!(plane.ended(row.id).await.status(), Status::Executed);
+}
+
+async fn the_owner_takes_back_what_has_not_started(plane: &mut Plane) {
+    plane.start().await;
+    let slow = plane.run(&owner(), "slow-a").await;
+    plane.begun("slow-a").await;
+    let row = waiting(plane, "blue", "stop-slow").await;
+    // The yes was the owner's, and so is taking it back.
+    let by_agent = plane.cancel(&agent("blue"), row.id).await;
+    assert!(
+        matches!(by_agent, Err(CancelError::NotPending(_))),
+        "{by_agent:?}"
+    );
+    let cancelled = plane.cancel(&owner(), row.id).await.unwrap();
+    assert!(matches!(
+        cancelled.state,
+        State::Cancelled {
+            why: Cancellation::Withdrawn,
+            ..
+        }
+    ));
+    let again = plane.cancel(&owner(), row.id).await;
+    assert!(
+        matches!(again, Err(CancelError::NotPending(_))),
+        "{again:?}"
+    );
+    let running = plane.cancel(&owner(), slow.id).await;
+    assert!(
+        matches!(running, Err(CancelError::NotPending(_))),
+        "{running:?}"
+    );
+    plane.machine.release();
+    plane.ended(slow.id).await;
+    plane.sweep().await;
+    assert_eq!(plane.row(row.id).await, cancelled);
+    assert_eq!(plane.machine.effects(), ["slow-a"]);
+}
+
+async fn a_yes_does_not_last_longer_by_an_edited_time(plane: &mut Plane) {
+    plane.start().await;
+    let slow = plane.run(&owner(), "slow-a").await;
+    plane.begun("slow-a").await;
+    let row = waiting(plane, "blue", "stop-slow").await;
+    let ten_minutes = 10 * 60 * 1_000;
+    let edit = |id, by: i64| {
+        let sql =
+            format!("UPDATE proposals SET approved_at = approved_at + {by} WHERE id = '{id}'");
+        plane.edit(&sql);
+    };
+    edit(row.id, ten_minutes);
+    plane.pass(APPROVAL_LAPSES_AFTER);
+    plane.machine.release();
+    plane.ended(slow.id).await;
+    let ended = plane.becomes(row.id, Status::Cancelled).await;
+    assert!(matches!(
+        ended.state,
+        State::Cancelled {
+            why: Cancellation::NotOnRecord,
+            ..
+        }
+    ));
+    assert_eq!(plane.machine.effects(), ["slow-a"]);
+    // Of what has ended it is named.
+    for by in [1, -1] {
+        edit(slow.id, by);
+        let walk = plane
+            .inside(async |control, _| void_control::audit::verify(&control).await)
+            .await
+            .unwrap();
+        let named = format!("{:?}", walk.mismatches);
+        assert_eq!(walk.mismatches.total, u64::from(by > 0), "{named}");
+        assert_eq!(named.contains("time of the approval"), by > 0, "{named}");
+    }
 }
 
 async fn a_freeze_stops_what_is_on_its_way(plane: &mut Plane) {

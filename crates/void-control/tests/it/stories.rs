@@ -21,6 +21,14 @@ macro_rules! stories {
     };
 }
 
+/// Calls a use case inside the control plane's runtime.
+macro_rules! ask {
+    ($plane:expr, $who:expr, |$control:ident, $ctx:ident| $body:expr) => {{
+        let $ctx = $who.clone();
+        $plane.inside(async move |$control, _| $body.await).await
+    }};
+}
+
 /// Each engine has a thread of its name, so that a panic says which one it was.
 pub fn play(story: impl AsyncFn(&mut Plane) + Sync) {
     let story = &story;

@@ -97,6 +97,111 @@ fn names_that_people_take_for_each_other_are_not_both_given() {
     assert_eq!(judge_new_name(&name("other"), room), Ok(()));
 }
 
+/// Whoever is new is not called as the record calls the owner and Void; everyday names stay free.
+#[test]
+fn nobody_new_is_called_like_the_owner_or_void() {
+    for posing in [
+        "owner",
+        "owner-api",
+        "owner-cli",
+        "owner-web",
+        "owner-telegram-7",
+        "ownercli",
+        "0wner-c1i",
+        "owner-x",
+        "policy",
+        "po1icy",
+        "system",
+        "5ystem",
+        "system-1",
+        "void",
+        "void-helper",
+        "file",
+        "fi1e",
+        "agent-file",
+        "operator",
+        "operator-tg-7",
+        "operatortg",
+        "operatortg7",
+        "0peratortg7",
+        "owner1",
+        "owner2",
+        "ovvner",
+        "ovvner-cli",
+        "0wner12-x",
+        "operator7",
+        "5ystem3",
+        "v0id2",
+        "vvebui",
+        "webui",
+        "nobody",
+        "no8ody",
+        "you",
+    ] {
+        assert!(poses_as_us(posing), "{posing}");
+        assert_eq!(
+            judge_new_name(&name(posing), &[]),
+            Err(AgentRefusal::Reserved),
+            "{posing}"
+        );
+    }
+    for free in [
+        "blue",
+        "agent-1",
+        "node-1",
+        "n1",
+        "viewer-1",
+        "ownership",
+        "file-watcher",
+        "policy-bot",
+        "avoid",
+        "systematic",
+        "operations",
+        "owners",
+        "voided2",
+        "2void-2",
+        "host-owner2",
+        "nightly",
+        "web-owner",
+        "grafana",
+        "a",
+    ] {
+        assert!(!poses_as_us(free), "{free}");
+        assert_eq!(judge_new_name(&name(free), &[]), Ok(()), "{free}");
+    }
+}
+
+/// More is taken for each other where a name is new; what is there already, and starts with it, is not judged by that.
+#[test]
+fn digits_that_look_like_letters_are_not_a_new_name() {
+    for (known, new) in [
+        ("bots", "bot5"),
+        ("bob", "8ob"),
+        ("zed", "2ed"),
+        ("b2", "8z"),
+        ("modem", "modern"),
+        ("wiki", "vviki"),
+        ("avv", "aw"),
+        ("wv1", "vvv1"),
+        ("vw1", "vvv1"),
+    ] {
+        let refused = judge_new_name(&name(new), &[name(known)]);
+        assert_eq!(refused, Err(AgentRefusal::ReadsLike(name(known))), "{new}");
+    }
+    for (known, new) in [
+        ("eve", "eye"),
+        ("host-2", "host-5"),
+        ("host-25", "host-52"),
+        ("bots", "bot"),
+        ("wiki", "viki"),
+    ] {
+        assert_eq!(judge_new_name(&name(new), &[name(known)]), Ok(()), "{new}");
+    }
+    for (known, here) in [("bots", "bot5"), ("wiki", "vviki"), ("owner", "owner2")] {
+        assert_eq!(judge_known_name(&name(here), &[name(known)]), Ok(()));
+    }
+}
+
 /// Every state × who holds a token × the same or other capabilities.
 #[test]
 fn a_token_under_a_known_name_is_the_same_agents_or_refused() {

@@ -9,7 +9,7 @@ use crate::executions::NodeOp;
 use crate::limits;
 use crate::proposals::Proposal;
 use crate::text;
-use crate::written::{self, Fields, Problem, Problems, SourceContent, SourceNode};
+use crate::written::{self, ObjectFields, Problem, Problems, SourceContent, SourceNode};
 
 /// What a dropped file asks for, before the catalogue was asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +18,12 @@ pub struct Dropped {
     pub subject: FileSubject,
     /// Can only raise what the catalogue says.
     pub risk: Risk,
-    pub details: Details,
+    pub details: DroppedDetails,
 }
 
 /// The words that come with a file. They are kept with the proposal and written back as they were.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Details {
+pub struct DroppedDetails {
     pub image: Option<String>,
     pub reason: Option<String>,
     pub diff: Option<String>,
@@ -85,7 +85,7 @@ fn read(bytes: &[u8], name: &InstanceId, problems: &mut Problems) -> Option<Drop
             return None;
         }
     };
-    let mut fields = Fields::of(&root, "", problems)?;
+    let mut fields = ObjectFields::of(&root, "", problems)?;
     read_name(&mut fields, name, problems);
     let subject = read_subject(&mut fields, problems);
     let risk = fields.word("risk", &Risk::ALL.map(|r| (r.as_str(), r)), problems);
@@ -95,7 +95,7 @@ fn read(bytes: &[u8], name: &InstanceId, problems: &mut Problems) -> Option<Drop
     fields.integer("updated_at", SECONDS, problems);
     let details = match fields.node("details") {
         Some(node) => read_details(node, problems),
-        None => Some(Details::default()),
+        None => Some(DroppedDetails::default()),
     };
     if let Some(node) = fields.node("transition_history") {
         check_history(node, problems);
@@ -109,7 +109,7 @@ fn read(bytes: &[u8], name: &InstanceId, problems: &mut Problems) -> Option<Drop
     })
 }
 
-fn must_be_there(fields: &mut Fields<'_>, names: &[&'static str], problems: &mut Problems) {
+fn must_be_there(fields: &mut ObjectFields<'_>, names: &[&'static str], problems: &mut Problems) {
     for name in names {
         if fields.node(name).is_none() {
             problems.error(fields.line, name, "is missing");
@@ -117,7 +117,7 @@ fn must_be_there(fields: &mut Fields<'_>, names: &[&'static str], problems: &mut
     }
 }
 
-fn read_name(fields: &mut Fields<'_>, name: &InstanceId, problems: &mut Problems) {
+fn read_name(fields: &mut ObjectFields<'_>, name: &InstanceId, problems: &mut Problems) {
     if let Some((line, id)) = fields.required_text("action_id", problems)
         && id != name.as_str()
     {
@@ -127,7 +127,7 @@ fn read_name(fields: &mut Fields<'_>, name: &InstanceId, problems: &mut Problems
     }
 }
 
-fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FileSubject> {
+fn read_subject(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<FileSubject> {
     let ops = [
         NodeOp::DeployService,
         NodeOp::RestartService,
@@ -145,8 +145,8 @@ fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<File
     })
 }
 
-fn read_details(node: &SourceNode, problems: &mut Problems) -> Option<Details> {
-    let mut fields = Fields::of(node, "details", problems)?;
+fn read_details(node: &SourceNode, problems: &mut Problems) -> Option<DroppedDetails> {
+    let mut fields = ObjectFields::of(node, "details", problems)?;
     // An empty text is how the source documents write "none".
     let mut words = |name: &'static str, problems: &mut Problems| {
         let given = fields.text(name, problems).map(|(_, text)| text.to_owned());
@@ -183,7 +183,7 @@ fn read_details(node: &SourceNode, problems: &mut Problems) -> Option<Details> {
         problems.error(params.line, "details.params", "expected an object");
     }
     fields.finish(problems);
-    Some(Details {
+    Some(DroppedDetails {
         image,
         reason,
         diff,
@@ -209,7 +209,7 @@ fn check_history(node: &SourceNode, problems: &mut Problems) {
     }
 }
 
-impl Details {
+impl DroppedDetails {
     /// The image that came with the file and is no parameter of what would run.
     pub(super) fn only_said_image(&self, proposal: &Proposal) -> Option<&str> {
         let is_param = proposal.subject.params().get("image").is_some();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Details, Dropped, FILE_BYTES_MAX, FileSubject, InstanceId, StatusFolder};
+use super::{Dropped, DroppedDetails, FILE_BYTES_MAX, FileSubject, InstanceId, StatusFolder};
 use crate::cards::{Card, words_of};
 use crate::proposals::{DisplayState, Proposal, State, Status, Transition};
 use crate::text;
@@ -74,7 +74,7 @@ pub fn render(
     proposal: &Proposal,
     shown: DisplayState,
     history: &[Transition],
-    dropped: Option<&Details>,
+    dropped: Option<&DroppedDetails>,
     notes: &[Note],
 ) -> Rendered {
     let subject = FileSubject::of_proposal(proposal);
@@ -101,7 +101,7 @@ pub fn render(
 
 /// What Void itself says about it, beside the members of the source documents: every value that a yes binds,
 /// and whose words the others are.
-fn facts_of(proposal: &Proposal, shown: DisplayState, dropped: Option<&Details>) -> Value {
+fn facts_of(proposal: &Proposal, shown: DisplayState, dropped: Option<&DroppedDetails>) -> Value {
     let card = Card::of(proposal);
     let bound: Map<String, Value> = (card.bound.iter())
         .map(|bound| match bound.is_param {
@@ -303,7 +303,7 @@ fn by_in_file(by: &str) -> String {
     .to_owned()
 }
 
-fn details_of(proposal: &Proposal, dropped: Option<&Details>) -> FileDetails {
+fn details_of(proposal: &Proposal, dropped: Option<&DroppedDetails>) -> FileDetails {
     let params = proposal.subject.params().as_object().cloned();
     let mut params: Map<String, Value> = params.unwrap_or_default();
     let image = params

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Details, FILE_BYTES_MAX, FileSubject, InstanceId};
+use super::{DroppedDetails, FILE_BYTES_MAX, FileSubject, InstanceId};
 use crate::digests::Digest;
 use crate::failures::FailureCode;
 use crate::proposals::{Failure, Proposal};
@@ -51,7 +51,7 @@ impl Returned {
         bytes: &[u8],
         instance: &InstanceId,
         proposal: &Proposal,
-        dropped: Option<&Details>,
+        dropped: Option<&DroppedDetails>,
     ) -> Self {
         if bytes.len() > FILE_BYTES_MAX {
             return Self::Changed(format!("it is larger than {FILE_BYTES_MAX} bytes"));
@@ -97,7 +97,7 @@ impl Returned {
 }
 
 /// An image that was only said with a dropped file is no parameter, as long as it is the one that was said.
-fn leave_out_word(params: &mut Value, proposal: &Proposal, dropped: Option<&Details>) {
+fn leave_out_word(params: &mut Value, proposal: &Proposal, dropped: Option<&DroppedDetails>) {
     let said = dropped.and_then(|dropped| dropped.only_said_image(proposal));
     if let (Value::Object(params), Some(said)) = (params, said)
         && params.get("image").and_then(Value::as_str) == Some(said)

@@ -141,9 +141,9 @@ fn an_image_is_only_a_word_where_a_restart_has_no_such_parameter() {
 
 #[test]
 fn an_image_that_is_only_a_word_stays_in_the_file_and_cannot_be_exchanged() {
-    let details = Details {
+    let details = DroppedDetails {
         image: Some("web:2".into()),
-        ..Details::default()
+        ..DroppedDetails::default()
     };
     for by_file in [false, true] {
         let mut restart = proposal(by_file);
@@ -223,7 +223,10 @@ fn the_source_documents_file_is_read() {
     let with_params = with(|file| file["details"]["params"] = json!({"replicas": 3}));
     let params = parse(&with_params).unwrap().params(&deploy);
     assert_eq!(params, json!({"image": "web:2", "replicas": 3}));
-    assert_eq!(Details::from_value(&read.details.to_value()), read.details);
+    assert_eq!(
+        DroppedDetails::from_value(&read.details.to_value()),
+        read.details
+    );
 }
 
 /// Each hostile file is refused, and the reason names what is wrong with it.
@@ -463,9 +466,9 @@ fn a_file_has_the_source_documents_shape() {
         note: "already approved".to_owned(),
     };
     let unknown = in_state(Status::Unknown, true);
-    let details = Details {
+    let details = DroppedDetails {
         diff: Some("-a".into()),
-        ..Details::default()
+        ..DroppedDetails::default()
     };
     let bytes = render(
         &name("deploy-1"),
@@ -554,9 +557,9 @@ fn a_rendered_file_is_never_too_large_to_read() {
     if let State::Executed { result, .. } = &mut long.state {
         *result = json!({"result": "\u{1}".repeat(60_000)});
     }
-    let details = Details {
+    let details = DroppedDetails {
         diff: Some("\u{1}".repeat(60_000)),
-        ..Details::default()
+        ..DroppedDetails::default()
     };
     let bytes = render(&name("a"), &long, shown(&long), &[], Some(&details), &[]).bytes;
     assert!(bytes.len() <= FILE_BYTES_MAX, "{}", bytes.len());

@@ -293,6 +293,40 @@ fn whatever_changes_the_digest_changes_the_card() {
     assert_ne!(shown(&before), shown(&other));
 }
 
+/// What is chosen is one element wherever it is shown: it cannot draw the rows of a card beside itself.
+#[test]
+fn a_chosen_value_that_is_not_plain_is_in_quotes() {
+    let mut subject = subject(&deploy(), json!({"image": EVIL}));
+    for (value, shown) in [
+        (EVIL, EVIL),
+        ("web:1 action: none", r#""web:1 action: none""#),
+        ("web:1  risk: nominal", r#""web:1 \u{20}risk: nominal""#),
+        ("web:1 ", r#""web:1\u{20}""#),
+        ("web:1\u{a0}", r#""web:1\u{a0}""#),
+        (
+            "web:1\" · risk nominal · \"",
+            r#""web:1\" · risk nominal · \"""#,
+        ),
+        ("", r#""""#),
+    ] {
+        subject.action_mut().unwrap().params = json!({"image": value});
+        let chosen = bound(&subject).into_iter().find(|bound| bound.is_param);
+        assert_eq!(chosen.unwrap().value, shown);
+        assert!(
+            consequence(&subject).contains(&format!("image {shown} on n1")),
+            "{value:?}"
+        );
+    }
+    // What the owner wrote into the catalogue stays as it is there, unless something of it would not be seen.
+    let mut catalogue = deploy();
+    catalogue["actions"][0]["params"]["image"]["pattern"] = json!("^ a  b$");
+    let written = bound(&self::subject(&catalogue, json!({"image": " a  b"})));
+    let pattern = written
+        .iter()
+        .find(|bound| bound.name == "params.image.pattern");
+    assert_eq!(pattern.unwrap().value, r#""^ a \u{20}b$""#);
+}
+
 #[test]
 fn nothing_in_a_bound_value_makes_a_line_or_deceives() {
     let mut subject = subject(&deploy(), json!({"image": EVIL}));

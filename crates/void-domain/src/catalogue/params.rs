@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::canonical::INTEGER_MAX;
 use crate::text;
-use crate::written::{Fields, Problems, SourceContent, SourceNode};
+use crate::written::{ObjectFields, Problems, SourceContent, SourceNode};
 
 const PARAMS_MAX: usize = 16;
 const PATTERN_LEN_MAX: i64 = 1_024;
@@ -214,7 +214,7 @@ enum ParamType {
 }
 
 fn read_spec(node: &SourceNode, path: &str, problems: &mut Problems) -> Option<ParamSpec> {
-    let mut fields = Fields::of(node, path, problems)?;
+    let mut fields = ObjectFields::of(node, path, problems)?;
     let known = [
         ("integer", ParamType::Integer),
         ("enum", ParamType::Enum),
@@ -237,7 +237,7 @@ fn read_spec(node: &SourceNode, path: &str, problems: &mut Problems) -> Option<P
     spec
 }
 
-fn read_integer(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ParamSpec> {
+fn read_integer(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<ParamSpec> {
     let bound = i64::try_from(INTEGER_MAX).unwrap_or(i64::MAX);
     let min = fields.integer("min", -bound..=bound, problems);
     let max = fields.integer("max", -bound..=bound, problems);
@@ -254,7 +254,7 @@ fn read_integer(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Para
     }
 }
 
-fn read_enum(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ParamSpec> {
+fn read_enum(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<ParamSpec> {
     let values = fields.texts("values", problems).unwrap_or_default();
     if values.is_empty() || values.len() > ENUM_VALUES_MAX {
         let message = format!("an enum needs 1 to {ENUM_VALUES_MAX} values");
@@ -276,7 +276,7 @@ fn read_enum(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ParamSp
     Some(ParamSpec::Enum { values })
 }
 
-fn read_pattern(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ParamSpec> {
+fn read_pattern(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<ParamSpec> {
     let max_len = fields.integer("max_len", 1..=PATTERN_LEN_MAX, problems);
     let (line, pattern) = fields.required_text("pattern", problems)?;
     if pattern.len() > 512 || anchored(pattern).is_none() {

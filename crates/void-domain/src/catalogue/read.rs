@@ -22,7 +22,7 @@ use crate::ids::ActionId;
 use crate::instances::InstanceName;
 use crate::limits;
 use crate::text;
-use crate::written::{self, Fields, Problems, SourceContent, SourceNode};
+use crate::written::{self, ObjectFields, Problems, SourceContent, SourceNode};
 
 /// Keys of an action that will mean something one day.
 const RESERVED: [&str; 4] = ["examples", "windows", "depends_on", "cuts"];
@@ -72,7 +72,7 @@ fn read_root(
     problems: &mut Problems,
 ) -> (Hosts, BTreeMap<ActionId, Arc<Action>>) {
     let mut actions = BTreeMap::new();
-    let Some(mut fields) = Fields::of(root, "", problems) else {
+    let Some(mut fields) = ObjectFields::of(root, "", problems) else {
         return (Hosts::new(), actions);
     };
     fields.text("$schema", problems);
@@ -208,7 +208,7 @@ fn read_reach(
         )?;
         return Some((reach, None));
     }
-    let mut fields = Fields::of(node, path, problems)?;
+    let mut fields = ObjectFields::of(node, path, problems)?;
     let address = fields.required_text("address", problems);
     let instance = fields.text("instance", problems);
     let port = fields
@@ -251,7 +251,7 @@ fn read_reach(
 fn read_instance(
     written: Option<(u32, &str)>,
     reach: Option<&Reach>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     problems: &mut Problems,
 ) -> Option<InstanceName> {
     let (line, text) = written?;
@@ -322,7 +322,7 @@ fn read_action(
     guard: &Guard<'_>,
     problems: &mut Problems,
 ) -> Option<Action> {
-    let mut fields = Fields::of(node, path, problems)?;
+    let mut fields = ObjectFields::of(node, path, problems)?;
     let id = read_id(&mut fields, problems);
     let label = read_label(&mut fields, id.as_ref(), problems);
     if fields.node("kind").is_none() {
@@ -401,7 +401,7 @@ fn replicas(kind: &ActionKind, params: &ParamSpecs) -> Option<String> {
     replicas.map(str::to_owned)
 }
 
-fn read_id(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionId> {
+fn read_id(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<ActionId> {
     let (line, text) = fields.required_text("id", problems)?;
     match ActionId::parse(text) {
         Ok(id) => Some(id),
@@ -417,7 +417,11 @@ fn read_id(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionId>
     }
 }
 
-fn read_label(fields: &mut Fields<'_>, id: Option<&ActionId>, problems: &mut Problems) -> String {
+fn read_label(
+    fields: &mut ObjectFields<'_>,
+    id: Option<&ActionId>,
+    problems: &mut Problems,
+) -> String {
     let Some((line, label)) = fields.text("label", problems) else {
         return id.map(ToString::to_string).unwrap_or_default();
     };
@@ -439,7 +443,7 @@ fn read_label(fields: &mut Fields<'_>, id: Option<&ActionId>, problems: &mut Pro
 /// What it does, and who carries it out.
 fn read_kind(
     word: Option<KindWord>,
-    fields: &mut Fields<'_>,
+    fields: &mut ObjectFields<'_>,
     hosts: &Hosts,
     problems: &mut Problems,
 ) -> Option<ActionKind> {
@@ -495,7 +499,7 @@ fn read_kind(
     }
 }
 
-fn read_power(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<GuestPower> {
+fn read_power(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<GuestPower> {
     let node = read_node(fields, problems);
     let vmid = read_vmid(fields, problems);
     let guest = read_guest(fields, problems);
@@ -516,7 +520,7 @@ fn read_power(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<GuestP
     })
 }
 
-fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
+fn read_service(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<String> {
     let (line, service) = fields.required_text("service", problems)?;
     if !is_service_name(service) {
         let message = "a service is 1 to 128 of letters, digits and @ . _ : -, beginning with a letter or digit";
@@ -526,7 +530,7 @@ fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Stri
     Some(service.to_owned())
 }
 
-fn read_node(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
+fn read_node(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<String> {
     let (line, node) = fields.required_text("node", problems)?;
     if !is_node_name(node) {
         problems.error(
@@ -539,7 +543,7 @@ fn read_node(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String>
     Some(node.to_owned())
 }
 
-fn read_vmid(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
+fn read_vmid(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<u32> {
     if fields.node("vmid").is_none() {
         problems.error(fields.line, &fields.path_of("vmid"), "is missing");
         return None;
@@ -549,7 +553,7 @@ fn read_vmid(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
 }
 
 /// `guest`, or the source documents' `kindPath`; a container if neither is given.
-fn read_guest(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Guest> {
+fn read_guest(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<Guest> {
     let known = Guest::ALL.map(|guest| (guest.as_str(), guest));
     let written = [
         fields.node("guest").is_some(),
@@ -580,14 +584,14 @@ enum ViaWord {
 }
 
 /// What `via` says, if it is there; `None`, with a complaint, if it is no word that it can be.
-fn read_via(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Option<ViaWord>> {
+fn read_via(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<Option<ViaWord>> {
     let is_written = fields.node("via").is_some();
     let known = [("host", ViaWord::Host), ("file", ViaWord::File)];
     let via = fields.word("via", &known, problems);
     (via.is_some() || !is_written).then_some(via)
 }
 
-fn not_by_file<T>(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T> {
+fn not_by_file<T>(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<T> {
     let line = fields.node("via").map_or(fields.line, |node| node.line);
     let message = "only deploy_service, restart_service, rollback and scale can go by file";
     problems.error(line, &fields.path_of("via"), message);
@@ -597,7 +601,7 @@ fn not_by_file<T>(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T>
 /// The host that this field names. What is wrong with the field itself was said where it was read.
 fn named_host(
     key: &'static str,
-    fields: &mut Fields<'_>,
+    fields: &mut ObjectFields<'_>,
     hosts: &Hosts,
     problems: &mut Problems,
 ) -> Option<Host> {
@@ -620,7 +624,7 @@ fn named_host(
 
 fn read_params(
     word: Option<KindWord>,
-    fields: &mut Fields<'_>,
+    fields: &mut ObjectFields<'_>,
     problems: &mut Problems,
 ) -> ParamSpecs {
     let Some(node) = fields.node("params") else {
@@ -639,7 +643,7 @@ fn read_params(
 
 fn read_grade(
     word: Option<KindWord>,
-    fields: &mut Fields<'_>,
+    fields: &mut ObjectFields<'_>,
     problems: &mut Problems,
 ) -> Option<(Tier, Risk)> {
     if fields.node("tier").is_none() {
@@ -690,7 +694,10 @@ fn read_grade(
 }
 
 /// What it is called, and the tier that it has by convention: restart and start are safe, the rest is risky.
-fn convention(word: Option<KindWord>, fields: &mut Fields<'_>) -> Option<(&'static str, Tier)> {
+fn convention(
+    word: Option<KindWord>,
+    fields: &mut ObjectFields<'_>,
+) -> Option<(&'static str, Tier)> {
     match word? {
         KindWord::ServiceRestart => Some(("service_restart", Tier::Safe)),
         KindWord::GuestPower => {
@@ -714,9 +721,9 @@ fn convention(word: Option<KindWord>, fields: &mut Fields<'_>) -> Option<(&'stat
     }
 }
 
-fn read_verify(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
+fn read_verify(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<String> {
     let node = fields.node("verify")?;
-    let mut verify = Fields::of(node, &fields.path_of("verify"), problems)?;
+    let mut verify = ObjectFields::of(node, &fields.path_of("verify"), problems)?;
     let service = verify.required_text("service", problems);
     if let Some((line, service)) = service
         && !crate::ids::is_slug(service)
@@ -727,7 +734,7 @@ fn read_verify(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Strin
     service.map(|(_, service)| service.to_owned())
 }
 
-fn read_agents(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+fn read_agents(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let agents = fields.texts("agents", problems)?;
     if agents.is_empty() {
         let hint = "leave it out for all agents; for none, give no agent the capability";
@@ -747,7 +754,7 @@ fn read_agents(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<S
 }
 
 fn seconds(
-    fields: &mut Fields<'_>,
+    fields: &mut ObjectFields<'_>,
     name: &'static str,
     range: std::ops::RangeInclusive<i64>,
     problems: &mut Problems,

@@ -129,6 +129,7 @@ pub fn change(
         result: Digest::of(new.as_bytes()),
         summary: summary(base.catalogue, &catalogue),
         effect,
+        about: None,
     };
     // Lines may end in ways that a diff cannot say.
     match new_text(&change, base.text).as_ref() == Some(&new) {
@@ -140,7 +141,7 @@ pub fn change(
 /// The new file, if the base is the one that the change was made against.
 pub fn new_text(change: &Change, base: Option<&str>) -> Option<String> {
     let digest = base.map(|text| Digest::of(text.as_bytes()).to_string());
-    if digest != change.base {
+    if change.target != ChangeTarget::Catalogue || digest != change.base {
         return None;
     }
     let new = diffs::apply(base.unwrap_or_default(), &change.patch).ok()?;
@@ -210,12 +211,20 @@ fn differences(before: &Action, after: &Action) -> impl Iterator<Item = (String,
         .filter(|name| !matches!(name.as_str(), "tier" | "risk"));
     names.filter_map(move |name| {
         let (was, is) = (old.get(&name), new.get(&name));
+        let pair = was.zip(is);
+        let is_alike = pair.is_some_and(|(was, is)| text::look_alike(was, is));
         let shown = |value: Option<&String>| match (value, name.as_str()) {
             (None, "agents") => "every agent that may act".to_owned(),
             (None, _) => "nothing".to_owned(),
+            (Some(value), _) if is_alike => text::spelled_out_in_quotes(value),
             (Some(value), _) => cards::quoted(value.clone()),
         };
-        let line = format!("{name} was {}, is {}", shown(was), shown(is));
+        let note = if is_alike {
+            " (they look the same)"
+        } else {
+            ""
+        };
+        let line = format!("{name} was {}, is {}{note}", shown(was), shown(is));
         (was != is).then_some((name, line))
     })
 }

@@ -96,6 +96,27 @@ fn what_widens_is_said_first_and_in_words_of_void() {
         told.summary,
         ["restart-ntp: label was \"Restart ntp\", is \"gone; approved\""]
     );
+    // Another blank, and a Cyrillic letter: two labels that differ do not look the same.
+    let told = of_file(&OLD.replace("Restart ntp", "R\u{435}start\u{a0}ntp"));
+    assert_eq!(
+        told.summary,
+        [
+            "restart-ntp: label was \"Restart ntp\", is \"R\\u{435}start\\u{a0}ntp\" (they look the same)"
+        ]
+    );
+    // A word that is wholly of another script is one of another language, unless it looks like what was there.
+    let old = OLD.replace("Restart ntp", "ace");
+    let cyrillic = OLD.replace("Restart ntp", "\u{430}\u{441}\u{435}");
+    let other = OLD.replace("Restart ntp", "\u{441}\u{431}\u{440}\u{43e}\u{441}");
+    for (new, is) in [
+        (&cyrillic, r#""\u{430}\u{441}\u{435}" (they look the same)"#),
+        (&other, "\"\u{441}\u{431}\u{440}\u{43e}\u{441}\""),
+    ] {
+        let told = proposed(Some(&old), &Sent::File(new.clone())).unwrap();
+        let was = if is.ends_with(')') { "\"ace\"" } else { "ace" };
+        let line = format!("restart-ntp: label was {was}, is {is}");
+        assert_eq!(told.summary, [line]);
+    }
 }
 
 #[test]

@@ -10,6 +10,9 @@ use std::str::FromStr;
 /// More than a record ever has, and a whole number for every client.
 const DIGITS_MAX: usize = 15;
 
+/// The highest number that an id can have, of an entry and of a numbering.
+pub const ID_NUMBER_MAX: u64 = 999_999_999_999_999;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventId {
     pub seq: u64,
@@ -104,5 +107,9 @@ mod tests {
         ] {
             assert_eq!(text.parse::<EventId>(), Err(NoEventId), "{text}");
         }
+        let highest = EventId::new(ID_NUMBER_MAX - 1, ID_NUMBER_MAX);
+        assert_eq!(highest.to_string().parse(), Ok(highest));
+        let beyond = EventId::new(1, ID_NUMBER_MAX + 1).to_string();
+        assert_eq!(beyond.parse::<EventId>(), Err(NoEventId));
     }
 }

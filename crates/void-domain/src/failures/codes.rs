@@ -104,6 +104,7 @@ failure_codes! {
     HostKeyMismatch "host_key_mismatch" Refused 409 "the host shows another key than the one that was named";
     PasskeysUnavailable "passkeys_unavailable" Refused 409 "passkeys do not work here";
     RolledBack "rolled_back" Refused 409 "the database went back to an older state; what waited in it is void";
+    TreeBroken "tree_broken" Refused 409 "something is wrong with the tree of agents, and until it is mended nobody is moved";
     // The server's own trouble.
     Internal "internal" Failed 500 "something is wrong inside Void; the log says what";
     Unavailable "unavailable" Unreachable 503 "the database cannot be used right now";
@@ -156,6 +157,27 @@ failure_codes! {
     NoTask "no_task" Failed - "no task of ours so far";
     Forgotten "forgotten" Failed - "the list of tasks may have forgotten it";
     Ambiguous "ambiguous" Failed - "more than one thing could be ours";
+    // Pages of the web and foreign files. Every code of `void-capture` is here.
+    CaptureUrl "capture_url" Usage 422 "the address is none that is captured from";
+    CaptureAddressRefused "capture_address_refused" Usage 422 "the page is at an address that is not fetched from unless the settings allow it";
+    CapturePortRefused "capture_port_refused" Usage 422 "the page is at a port that is not of the web unless the settings allow it";
+    CaptureHostUnknown "capture_host_unknown" Failed 502 "nobody knows the host of the page";
+    CaptureUnreachable "capture_unreachable" Failed 502 "the host of the page does not answer";
+    CaptureCertificate "capture_certificate" Failed 502 "the host of the page shows a certificate that is not trusted";
+    CaptureRedirects "capture_redirects" Failed 502 "the page leads on and on";
+    CaptureStatus "capture_status" Failed 502 "the host answers without a page";
+    CaptureTooLarge "capture_too_large" Failed 502 "the page is larger than what is captured";
+    CaptureUnsupported "capture_unsupported" Failed 502 "the page is of a kind that is not read here";
+    CaptureBroken "capture_broken" Failed 502 "the host broke off, or sent what is no HTTP";
+    CaptureTimedOut "capture_timed_out" Failed 502 "the page took longer than a capture may";
+    CaptureBusy "capture_busy" Unreachable 503 "too many captures are under way";
+    ExtractPdfReaderMissing "extract_pdf_reader_missing" Unreachable 503 "PDFs cannot be read here: poppler-utils is not installed";
+    ExtractUnreadable "extract_unreadable" Usage 422 "the file cannot be read; the message says why";
+    ExtractNotConfined "extract_not_confined" Unreachable 503 "what reads foreign bytes cannot be confined on this machine, so they are not read";
+    ExtractNotStarted "extract_not_started" Unreachable 503 "what reads foreign bytes cannot be started";
+    ExtractTimedOut "extract_timed_out" Usage 422 "reading the file took too long";
+    ExtractDied "extract_died" Usage 422 "reading the file took more memory or time than it may";
+    ExtractGarbled "extract_garbled" Usage 422 "what read the file answered with nothing that makes sense";
     // How it was settled.
     NoEvidence "no_evidence" Failed - "nothing says how it ended";
     SettledFailed "settled_failed" Failed - "the owner looked: it was not done";
@@ -164,6 +186,7 @@ failure_codes! {
     CheckFailed "check_failed" Failed - "it ran, and its check failed";
     Rejected "rejected" Rejected - "the owner said no";
     Withdrawn "withdrawn" Rejected - "it was taken back, or whoever asked was";
+    BaseMoved "base_moved" Refused 409 "what it would change was changed meanwhile; nothing was applied";
     DefinitionChanged "definition_changed" Rejected - "the catalogue changed; what waited is not what would run";
     Restored "restored" Rejected - "the database was restored from an older copy";
     // Tools of agents.

@@ -42,14 +42,14 @@ pub struct Frame {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct NotificationMessage {
     pub title: String,
     pub body: String,
     /// Whether everything that a yes would bind is in it. If not, it offers none.
     pub is_whole: bool,
 }
 
-impl Message {
+impl NotificationMessage {
     pub fn text(&self) -> String {
         format!("{}\n{}", self.title, self.body)
     }
@@ -82,7 +82,12 @@ impl Room {
 }
 
 /// How a proposal stands. One that waits says everything that a yes would bind, and what its requester says.
-pub fn about(proposal: &Proposal, shown: DisplayState, frame: &Frame, room: Room) -> Message {
+pub fn about(
+    proposal: &Proposal,
+    shown: DisplayState,
+    frame: &Frame,
+    room: Room,
+) -> NotificationMessage {
     let card = Card::seen_with(proposal, &frame.eyes);
     let headline = headline(proposal, shown, frame);
     let title = rehearsed(
@@ -101,7 +106,7 @@ pub fn about(proposal: &Proposal, shown: DisplayState, frame: &Frame, room: Room
     };
     let body = joined(said(&diff_lines));
     if room.takes(&title, &body) {
-        return Message {
+        return NotificationMessage {
             title,
             body,
             is_whole: true,
@@ -113,14 +118,14 @@ pub fn about(proposal: &Proposal, shown: DisplayState, frame: &Frame, room: Room
     lines.insert(0, TOO_LONG.to_owned());
     let shorter = joined(lines.clone());
     if room.takes(&title, &shorter) {
-        return Message {
+        return NotificationMessage {
             title,
             body: shorter,
             is_whole: false,
         };
     }
     let cut = |line: &String| short(line, LINE_CHARS_MAX);
-    Message {
+    NotificationMessage {
         title: short(&title, LINE_CHARS_MAX),
         body: cut_to(room, &joined(lines.iter().map(cut).collect())),
         is_whole: false,
@@ -234,7 +239,7 @@ pub struct Gathered {
 }
 
 /// One message for many. It offers no decision: each is looked at on its own.
-pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
+pub fn digest(gathered: &Gathered, frame: &Frame) -> NotificationMessage {
     let Gathered {
         tally,
         proposals: named,
@@ -286,7 +291,7 @@ pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
         lines.push(short(&line(one, frame), LINE_CHARS_MAX));
     }
     lines.extend(more(*alert_count, alerts.len()));
-    Message {
+    NotificationMessage {
         title,
         body: lines.join("\n"),
         is_whole: false,
@@ -294,7 +299,7 @@ pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
 }
 
 /// The database went back. It offers nothing: what is to be done is done where the owner's token is.
-pub fn rolled_back(rolled_back: &RolledBack, frame: &Frame) -> Message {
+pub fn rolled_back(rolled_back: &RolledBack, frame: &Frame) -> NotificationMessage {
     let (what, known) = match rolled_back.noted_seq {
         Some(noted) => ("went back", format!("it had been at entry {noted}")),
         None => (
@@ -309,7 +314,7 @@ pub fn rolled_back(rolled_back: &RolledBack, frame: &Frame) -> Message {
         clock(rolled_back.at, &frame.zone),
         rolled_back.found_seq,
     );
-    Message {
+    NotificationMessage {
         title,
         body,
         is_whole: false,

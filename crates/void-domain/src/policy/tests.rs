@@ -173,12 +173,13 @@ fn a_freeze_is_named_before_a_cooldown_and_a_cooldown_before_a_cap() {
         cooldown: Cooldown::Until(until),
         cap: Cap::Reached { per_hour: 1 },
     };
-    assert_eq!(held_back(brakes), Some(Refusal::Frozen));
+    assert_eq!(brakes.refusal(), Some(Refusal::Frozen));
     assert_eq!(
-        held_back(Brakes {
+        Brakes {
             frozen: false,
             ..brakes
-        }),
+        }
+        .refusal(),
         Some(Refusal::CoolingDown { until })
     );
     let capped = Brakes {
@@ -186,7 +187,7 @@ fn a_freeze_is_named_before_a_cooldown_and_a_cooldown_before_a_cap() {
         cooldown: Cooldown::Over,
         ..brakes
     };
-    assert_eq!(held_back(capped), Some(Refusal::CapReached { per_hour: 1 }));
+    assert_eq!(capped.refusal(), Some(Refusal::CapReached { per_hour: 1 }));
 }
 
 const TELEGRAM: Surface = Surface::Telegram {
@@ -267,7 +268,7 @@ fn only_a_person_approves_and_critical_needs_more() {
                             }
                             accepted += 1;
                             assert_eq!(actor, ActorKind::Owner, "{approval:?}");
-                            assert_eq!(held_back(brakes), None, "{approval:?}");
+                            assert_eq!(brakes.refusal(), None, "{approval:?}");
                             if matches!(surface, Some(Surface::Web | Surface::File))
                                 || risk == Risk::Critical
                             {

@@ -14,7 +14,7 @@ const FOREIGN_EXECUTOR: &str = "file";
 
 /// What an entry says about the step that it is.
 #[derive(Deserialize, Default)]
-struct Said {
+struct SaidStep {
     status: Option<String>,
     /// Who took the step; entries of older versions do not say it.
     by: Option<String>,
@@ -29,7 +29,7 @@ pub fn history(facts: &[Fact], is_by_file: bool) -> Vec<Transition> {
         let Some(to) = Status::of_verb(&fact.verb) else {
             continue;
         };
-        let said: Said = serde_json::from_str(&fact.detail).unwrap_or_default();
+        let said: SaidStep = serde_json::from_str(&fact.detail).unwrap_or_default();
         // What policy approves at once is created and approved by two entries, and that is one step.
         let is_first_of_two = to == Status::Pending
             && said
@@ -55,7 +55,7 @@ pub fn history(facts: &[Fact], is_by_file: bool) -> Vec<Transition> {
 
 /// Who took a step by an entry that does not name them. The entry's actor is in whose request it happened: a run that
 /// begins with somebody's yes is started by Void.
-fn by_of_older(fact: &Fact, to: Status, said: &Said, is_by_file: bool) -> String {
+fn by_of_older(fact: &Fact, to: Status, said: &SaidStep, is_by_file: bool) -> String {
     let by = match to {
         Status::Refused => Approval::POLICY,
         Status::Expired | Status::Unknown => SYSTEM,

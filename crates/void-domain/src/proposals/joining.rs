@@ -2,7 +2,7 @@
 //!
 //! Taints are united, the higher risk counts, and other words are kept beside the first ones (I39). Whenever
 //! that changes what a person should have read, the revision rises: a yes that was given for an older one
-//! does not count.
+//! does not count. So other words come one at a time: the first few at once, then no more than one a minute.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InvalidTransition, Proposal, State, Status};
 use crate::catalogue::{Risk, Tier};
-use crate::limits::{JOINED_BYTES_MAX, JOINED_WORDS_MAX};
+use crate::limits::{JOINED_BYTES_MAX, JOINED_WORDS_APART, JOINED_WORDS_AT_ONCE, JOINED_WORDS_MAX};
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
@@ -19,7 +19,8 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Joined {
     pub words: Vec<Words>,
-    /// How many requests had other words that are not kept here; the record has how they begin.
+    /// How many requests had other words that are not kept here; the record has how they begin. Those that are only
+    /// counted are not among them.
     pub left_out: u64,
 }
 
@@ -84,6 +85,23 @@ impl Proposal {
             diff: diff.cloned(),
             at,
         })
+    }
+
+    /// One more request for the same, of which nothing is kept but that it came.
+    pub fn count_again(mut self) -> Self {
+        self.count = self.count.saturating_add(1);
+        self
+    }
+
+    /// Until when other words for it have to wait, because there were some a moment ago: whoever reads it would never
+    /// come to answer. What makes it stricter never waits, and its words come with it.
+    pub fn words_wait_until(&self, twin: &Twin, at: Timestamp) -> Option<Timestamp> {
+        let last = self.joined.words.last()?;
+        let until = last.at.plus(JOINED_WORDS_APART);
+        let is_braked = self.joined.words.len() >= JOINED_WORDS_AT_ONCE && at < until;
+        let is_stricter = twin.risk > self.subject.risk || self.taint.clone().unite(&twin.taint);
+        let has_new = self.new_words(twin, at).is_some() && self.joined.left_out == 0;
+        (is_braked && has_new && !is_stricter).then_some(until)
     }
 
     /// One more request for the same. The expiry stays. The revision rises if a person should look again.

@@ -1,19 +1,20 @@
-//! What of a run's outcome a reader may see.
+//! What of a row a reader sees who did not ask for more.
 //!
-//! What a machine printed can hold instructions, and who reads it may act on them. A turn inside Void
-//! is marked when it reads such text; a token that calls from outside has no such mark yet. So there is
-//! one rule for every surface that answers a token: agents and nodes get what Void itself knows (state,
-//! codes, exit code, the check), people get everything. Once tokens carry marks, the rule changes here.
+//! What a machine printed can hold instructions, and so can what an agent said after it had read a stranger's text. Who reads
+//! it may act on it, and is marked: a turn as the turn, a token in the store. Looking how a run went marks nobody, so there is
+//! one rule for every surface that answers a token: unasked, agents and nodes get what Void itself knows (state, codes, exit
+//! code, the check), people get everything. An agent that asks for the rest gets it with the mark.
 
 use serde_json::{Map, Value};
 
 use super::{Failure, State};
 use crate::actors::Actor;
+use crate::taint::Taint;
 
 /// Members of a result that Void itself wrote, as words.
 const OWN_WORDS: [&str; 3] = ["host", "settled_by", "reported_by"];
 /// Members of a result that are a number, a truth value or nothing, never words.
-const OWN_FACTS: [&str; 3] = ["exit", "replayed", "changed"];
+const OWN_FACTS: [&str; 4] = ["exit", "replayed", "changed", "edited"];
 /// What the check saw, typed by Void.
 const CHECK: &str = "check";
 /// Says that there is more, and that this reader does not get it.
@@ -23,15 +24,15 @@ const WITHHELD: &str = "withheld";
 pub enum Sight {
     /// Everything that was stored.
     Whole,
-    /// Nothing that a machine could have written.
-    WithoutOutput,
+    /// Nothing that a machine could have written, nor who had read a stranger's text.
+    WithoutForeign,
 }
 
 impl Sight {
     pub const fn of(actor: &Actor) -> Self {
         match actor {
             Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => Self::Whole,
-            Actor::Agent { .. } | Actor::Node { .. } => Self::WithoutOutput,
+            Actor::Agent { .. } | Actor::Node { .. } => Self::WithoutForeign,
         }
     }
 
@@ -39,12 +40,17 @@ impl Sight {
         matches!(self, Self::Whole)
     }
 
+    /// Whether this reader gets the words of a request whose requester had read this.
+    pub fn has_words(self, taint: &Taint) -> bool {
+        self.is_whole() || taint.is_clean()
+    }
+
     /// A result as this reader gets it.
     pub fn result(self, result: &Value) -> Value {
         match (self, result) {
             (Self::Whole, _) => result.clone(),
-            (Self::WithoutOutput, Value::Object(members)) => Value::Object(own(members)),
-            (Self::WithoutOutput, _) => Value::Object(own(&Map::new())),
+            (Self::WithoutForeign, Value::Object(members)) => Value::Object(own(members)),
+            (Self::WithoutForeign, _) => Value::Object(own(&Map::new())),
         }
     }
 
@@ -96,7 +102,7 @@ mod tests {
         });
         assert_eq!(Sight::Whole.result(&said), said);
         assert_eq!(
-            Sight::WithoutOutput.result(&said),
+            Sight::WithoutForeign.result(&said),
             json!({"host": "ct100", "exit": 3, "replayed": false, "check": {"wanted": "up"}, "withheld": true})
         );
         // Words where a number is expected are words of a stranger.
@@ -108,7 +114,7 @@ mod tests {
             json!("CANARY"),
             json!(["CANARY"]),
         ] {
-            let seen = Sight::WithoutOutput.result(&odd).to_string();
+            let seen = Sight::WithoutForeign.result(&odd).to_string();
             assert!(!seen.contains("CANARY"), "{seen}");
         }
     }
@@ -145,13 +151,13 @@ mod tests {
         };
         for state in [&failed, &unknown] {
             assert!(
-                !Sight::WithoutOutput
+                !Sight::WithoutForeign
                     .message(state, &failure)
                     .contains("CANARY")
             );
             assert!(Sight::Whole.message(state, &failure).contains("CANARY"));
         }
-        let said = Sight::WithoutOutput.message(&refused, &failure);
+        let said = Sight::WithoutForeign.message(&refused, &failure);
         assert_eq!(said, failure.message);
     }
 }

@@ -72,10 +72,12 @@ impl Proposal {
     pub fn cancel(self, by: &str, at: Timestamp, why: Cancellation) -> Outcome {
         let allowed = match (&self.state, why) {
             (State::Pending, _) => true,
-            // A yes that has not started yet is void when what it was given for is gone.
+            // A yes that has not started yet is void when what it was given for is gone, or whoever asked for it, and when
+            // the owner takes it back.
             (
                 State::Approved { .. },
-                Cancellation::DefinitionChanged
+                Cancellation::Withdrawn
+                | Cancellation::DefinitionChanged
                 | Cancellation::Restored
                 | Cancellation::NotOnRecord,
             ) => true,
@@ -90,6 +92,16 @@ impl Proposal {
             why,
         };
         Ok(self.into_state(state, at, by))
+    }
+
+    /// Policy takes its own yes back, as long as it has not started. A person's yes is not policy's to take.
+    pub fn refuse(self, at: Timestamp, failure: Failure) -> Outcome {
+        match &self.state {
+            State::Approved { approval } if approval.is_by_policy() => {
+                Ok(self.into_state(State::Refused { at, failure }, at, Approval::POLICY))
+            }
+            _ => Err(self.cannot_become(Status::Refused)),
+        }
     }
 
     /// Nobody decided in time, or the approval was not used in time.
@@ -127,6 +139,17 @@ impl Proposal {
                 self.state = other;
                 Err(self.cannot_become(Status::Running))
             }
+        }
+    }
+
+    /// The machine was busy and started nothing: a person's yes is not used up by that. It lapses when it would have.
+    pub fn put_back(self, at: Timestamp) -> Outcome {
+        match &self.state {
+            State::Running { approval, .. } if !approval.is_by_policy() => {
+                let approval = approval.clone();
+                Ok(self.into_state(State::Approved { approval }, at, "system"))
+            }
+            _ => Err(self.cannot_become(Status::Approved)),
         }
     }
 

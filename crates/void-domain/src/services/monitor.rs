@@ -39,7 +39,7 @@ pub struct Standing {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+pub struct StandingChange {
     pub from: Health,
     pub to: Health,
     pub reading: Reading,
@@ -110,7 +110,7 @@ impl Monitor {
     }
 
     /// Takes a reading in; a change if it is believed.
-    pub fn observe(&mut self, reading: Reading) -> Option<Change> {
+    pub fn observe(&mut self, reading: Reading) -> Option<StandingChange> {
         let health = reading.answer.health();
         self.last = Some(reading);
         if health == self.shown {
@@ -127,7 +127,7 @@ impl Monitor {
         if count < self.needed(reading.at) {
             return None;
         }
-        let change = Change {
+        let change = StandingChange {
             from: self.shown,
             to,
             reading,

@@ -14,7 +14,7 @@ use crate::digests::Digest;
 use crate::hosts::{HostName, is_address};
 use crate::limits;
 use crate::text;
-use crate::written::{self, Fields, Problem, Problems, SourceContent, SourceNode};
+use crate::written::{self, ObjectFields, Problem, Problems, SourceContent, SourceNode};
 
 pub(super) fn services(text: &str) -> Result<Services, Vec<Problem>> {
     let mut problems = Problems::default();
@@ -50,7 +50,7 @@ pub(super) fn services(text: &str) -> Result<Services, Vec<Problem>> {
 
 fn read_root(root: &SourceNode, problems: &mut Problems) -> Vec<Service> {
     let mut list = Vec::new();
-    let Some(mut fields) = Fields::of(root, "", problems) else {
+    let Some(mut fields) = ObjectFields::of(root, "", problems) else {
         return list;
     };
     fields.text("$schema", problems);
@@ -87,7 +87,7 @@ fn read_root(root: &SourceNode, problems: &mut Problems) -> Vec<Service> {
 }
 
 fn read_service(node: &SourceNode, path: &str, problems: &mut Problems) -> Option<Service> {
-    let mut fields = Fields::of(node, path, problems)?;
+    let mut fields = ObjectFields::of(node, path, problems)?;
     let id = fields.required_text("id", problems).and_then(|(line, text)| {
         let id = ServiceId::parse(text);
         if id.is_none() {
@@ -136,7 +136,7 @@ fn read_service(node: &SourceNode, path: &str, problems: &mut Problems) -> Optio
 }
 
 /// `host`, or `node` with `vmid`, or neither.
-fn read_place(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Location> {
+fn read_place(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<Location> {
     let host = fields.text("host", problems);
     let node = fields.text("node", problems);
     let written = fields.node("vmid").is_some();
@@ -192,7 +192,7 @@ fn read_check(
     place: Option<&Location>,
     problems: &mut Problems,
 ) -> Option<Check> {
-    let mut fields = Fields::of(node, path, problems)?;
+    let mut fields = ObjectFields::of(node, path, problems)?;
     if fields.node("kind").is_none() {
         problems.error(
             fields.line,
@@ -222,7 +222,7 @@ fn read_check(
     check
 }
 
-fn read_tcp(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Check> {
+fn read_tcp(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<Check> {
     let (line, address) = fields.required_text("address", problems)?;
     let Some((host, port)) = split_port(address) else {
         problems.error(
@@ -235,7 +235,7 @@ fn read_tcp(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Check> {
     Some(Check::Tcp { host, port })
 }
 
-fn read_http(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Check> {
+fn read_http(fields: &mut ObjectFields<'_>, problems: &mut Problems) -> Option<Check> {
     let status = fields
         .integer("status", 100..=599, problems)
         .and_then(|status| u16::try_from(status).ok());
@@ -317,7 +317,7 @@ fn parse_host(text: &str) -> Option<String> {
 }
 
 fn seconds(
-    fields: &mut Fields<'_>,
+    fields: &mut ObjectFields<'_>,
     name: &'static str,
     range: std::ops::RangeInclusive<i64>,
     problems: &mut Problems,

@@ -40,6 +40,8 @@ fn examples() -> Vec<Example> {
         services_and_turns(),
         freezes_and_access(),
         mutes_and_nodes(),
+        agents(),
+        entities(),
         proposals(),
     ]
     .concat()
@@ -125,6 +127,18 @@ fn freezes_and_access() -> Vec<Example> {
     ]
 }
 
+fn agents() -> Vec<Example> {
+    let verbs = EventKind::AgentChanged.verbs().iter();
+    verbs
+        .map(|&verb| {
+            let detail = json!({"name": "alice", "why": "signal 9 ended it", "log": "words"});
+            let heard =
+                json!({"name": "alice", "what": verb, "why": "signal 9 ended it", "at": AT});
+            (verb, Some("019d4f00"), detail, heard)
+        })
+        .collect()
+}
+
 fn mutes_and_nodes() -> Vec<Example> {
     let failed = json!({"notification": "n", "target": "ntfy", "why": "x"});
     let failed_heard = json!({"notification": "n", "target": "ntfy", "why": "x", "proposal_id": PROPOSAL, "at": AT});
@@ -139,6 +153,20 @@ fn mutes_and_nodes() -> Vec<Example> {
         let heard =
             json!({"mute": "u", "subject": "service:web", "what": verb, "until": UNTIL, "at": AT});
         all.push((verb, Some("service:web"), mute, heard));
+    }
+    all
+}
+
+fn entities() -> Vec<Example> {
+    let (id, space) = (PROPOSAL, "01a1eedc-8e29-73c7-a469-0bf3318d0000");
+    let mut all = Vec::new();
+    for kind in EntityKind::ALL {
+        let event = EventKind::of_verb(&format!("{kind}.changed")).unwrap();
+        for verb in event.verbs() {
+            let said = json!({"kind": kind, "space_id": space, "revision": 2, "title_bytes": 5, "reason": "words"});
+            let heard = json!({"kind": kind, "id": id, "space_id": space, "what": verb, "revision": 2, "at": AT});
+            all.push((*verb, Some(id), said, heard));
+        }
     }
     all
 }

@@ -5,14 +5,14 @@ use super::problems::Problems;
 use super::source::{Member, SourceContent, SourceNode};
 use crate::text;
 
-pub(crate) struct Fields<'a> {
+pub(crate) struct ObjectFields<'a> {
     members: &'a [Member],
     asked: Vec<&'static str>,
     pub line: u32,
     pub path: String,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> ObjectFields<'a> {
     /// `None`, with a complaint, if the value is not an object.
     pub(crate) fn of(node: &'a SourceNode, path: &str, problems: &mut Problems) -> Option<Self> {
         let SourceContent::Object(members) = &node.content else {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use void_control::notification_keys::{self as keys, Subject};
+use void_control::proposals::Listed;
 use void_domain::alerts::Alert;
 use void_domain::mutes::{Mute, Muted};
-use void_domain::notifications::messages::{self, Message};
+use void_domain::notifications::messages::{self, NotificationMessage};
 use void_domain::notifications::{Because, Meaning, MuteFor, Target};
 use void_domain::policy::{Offer, offer};
 use void_domain::proposals::Proposal;
@@ -25,7 +26,7 @@ pub(super) async fn card(
     notify: &Notifications,
     user: i64,
     proposal: &Proposal,
-    message: &Message,
+    message: &NotificationMessage,
 ) -> Result<Value, StoreError> {
     let link = link_button(notify.notifiers.link(proposal.code.as_str()));
     if !messages::asks(proposal) {
@@ -124,11 +125,11 @@ pub(super) async fn reasons(
 pub(super) async fn choices(
     notify: &Notifications,
     target: &Target,
-    proposals: &[Proposal],
+    waiting: &[Listed],
 ) -> Result<Value, StoreError> {
     const LABEL_CHARS_MAX: usize = 40;
     let mut rows = Vec::new();
-    for proposal in proposals {
+    for Listed { proposal, .. } in waiting {
         let keys = keys::mint(
             notify.control(),
             target,

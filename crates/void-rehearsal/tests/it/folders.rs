@@ -130,3 +130,45 @@ fn nothing_survives_the_kill_of_a_lab() {
     assert_eq!(folder::sweep(base.path()).unwrap(), 1);
     assert!(!folder.exists());
 }
+
+#[test]
+fn the_base_goes_with_the_last_lab_and_with_nothing_else_in_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let base = outside.path().join("labs");
+    let (one, two) = (
+        folder::create(&base).unwrap(),
+        folder::create(&base).unwrap(),
+    );
+    drop(one);
+    assert!(base.exists(), "another lab is in it");
+    drop(two);
+    assert!(!base.exists());
+    let lab = folder::create(&base).unwrap();
+    fs::write(base.join("notes"), "somebody's").unwrap();
+    drop(lab);
+    assert_eq!(
+        fs::read_to_string(base.join("notes")).unwrap(),
+        "somebody's"
+    );
+}
+
+/// Whoever comes while the last one leaves finds a base, or makes one.
+#[test]
+fn labs_come_and_go_at_the_same_time() {
+    const AT_ONCE: usize = 4;
+    const ROUNDS: usize = 25;
+    let outside = tempfile::tempdir().unwrap();
+    let base = outside.path().join("labs");
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    folder::sweep(&base).unwrap();
+                    let lab = folder::create(&base).unwrap();
+                    assert!(lab.path().join("alive").exists());
+                }
+            });
+        }
+    });
+    assert!(!base.exists());
+}

@@ -83,14 +83,13 @@ pub(crate) fn pack(root: &Path) -> Result<Vec<Packed>> {
         }
     }
     for (name, parts) in [("app.css", styles.as_slice()), ("link.css", &LINK_STYLES)] {
-        let mut text = Vec::new();
+        let mut text = String::new();
         for part in parts {
-            text.extend(read(part)?);
+            let style = fs::read_to_string(root.join(part));
+            let style = style.map_err(|error| format!("{part}: {error}"))?;
+            push_style(&mut text, &style);
         }
-        files.push(Packed {
-            name: name.to_owned(),
-            bytes: text,
-        });
+        files.push(packed(name, &text));
     }
     for name in &names {
         let is_module = name.ends_with(".js") && !matches!(name.as_str(), "theme.js" | "sw.js");
@@ -188,14 +187,40 @@ fn parse(name: &str, text: &str) -> Result<Module> {
             module.imports.push(import(name, &statement)?);
         } else if let Some(rest) = line.strip_prefix("export ") {
             module.exports.push(exported(name, rest)?);
-            module.body.push_str(rest);
-            module.body.push('\n');
+            push_line(&mut module, rest)?;
         } else {
-            module.body.push_str(line);
-            module.body.push('\n');
+            push_line(&mut module, line)?;
         }
     }
     Ok(module)
+}
+
+/// Without the blanks before it, which only an editor needs; a text that goes on from the line before keeps them.
+fn push_line(module: &mut Module, line: &str) -> Result<()> {
+    if !line.matches('`').count().is_multiple_of(2) {
+        let name = &module.name;
+        return Err(format!(
+            "{name}: a text of several lines in backticks: {line}"
+        ));
+    }
+    let goes_on = module.body.ends_with("\\\n");
+    let line = if goes_on { line } else { line.trim_start() };
+    module.body.push_str(line);
+    module.body.push('\n');
+    Ok(())
+}
+
+/// Without comments and the blanks before each line.
+fn push_style(text: &mut String, style: &str) {
+    let mut in_comment = false;
+    for line in style.lines().map(str::trim) {
+        in_comment |= line.starts_with("/*");
+        if !in_comment && !line.is_empty() {
+            text.push_str(line);
+            text.push('\n');
+        }
+        in_comment &= !line.ends_with("*/");
+    }
 }
 
 /// `import { a, b } from "./c.js";`

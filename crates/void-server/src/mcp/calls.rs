@@ -1,6 +1,6 @@
 //! `tools/call` as nearly every client sends it, answered without a detour: the value that a tool gives is
-//! written once and stands in the answer twice. Whatever else a message says goes through the SDK, and a
-//! test holds both to the same answers.
+//! written once and stands in the answer twice. Whatever else a message says goes through the SDK, and
+//! tests hold both to the same answers.
 
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use super::{Toolbox, messages, unknown_tool};
 /// With this a message says by itself which revision it speaks.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-pub(super) struct Call {
+pub(crate) struct Call {
     id: RequestId,
     name: String,
     arguments: Map<String, Value>,
@@ -19,7 +19,7 @@ pub(super) struct Call {
 
 impl Call {
     /// `None`: there is more to this message than a call.
-    pub(super) fn of(message: &mut Map<String, Value>) -> Option<Self> {
+    pub(crate) fn of(message: &mut Map<String, Value>) -> Option<Self> {
         let plain = message.len() == 4
             && message
                 .get("jsonrpc")
@@ -53,7 +53,7 @@ impl Call {
         })
     }
 
-    pub(super) async fn answer(self, toolbox: &Toolbox) -> Vec<u8> {
+    pub(crate) async fn answer(self, toolbox: &Toolbox) -> Vec<u8> {
         let outcome = toolbox.call(&self.name, self.arguments).await;
         let written = match outcome {
             Some(outcome) => write(&self.id, &outcome),
@@ -67,21 +67,25 @@ impl Call {
 
 fn write(id: &RequestId, outcome: &Result<Outcome, String>) -> Result<Vec<u8>, ErrorData> {
     let internal = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
-    let text = match outcome {
-        Ok(outcome) => serde_json::to_string(&outcome.value).map_err(internal)?,
-        Err(told) => told.clone(),
+    let room = match outcome {
+        Ok(outcome) => outcome.value.text().len() + outcome.value.quoted().len(),
+        Err(told) => 2 * told.len(),
     };
-    let mut answer = Vec::with_capacity(2 * text.len() + text.len() / 2 + 256);
+    let mut answer = Vec::with_capacity(room + 256);
     answer.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     serde_json::to_writer(&mut answer, id).map_err(internal)?;
     answer.extend_from_slice(b",\"result\":{\"content\":[{\"type\":\"text\",\"text\":");
-    serde_json::to_writer(&mut answer, &text).map_err(internal)?;
-    if outcome.is_ok() {
-        answer.extend_from_slice(b"}],\"structuredContent\":");
-        answer.extend_from_slice(text.as_bytes());
-        answer.extend_from_slice(b",\"isError\":false}}");
-    } else {
-        answer.extend_from_slice(b"}],\"isError\":true}}");
+    match outcome {
+        Ok(outcome) => {
+            answer.extend_from_slice(outcome.value.quoted().as_bytes());
+            answer.extend_from_slice(b"}],\"structuredContent\":");
+            answer.extend_from_slice(outcome.value.text().as_bytes());
+            answer.extend_from_slice(b",\"isError\":false}}");
+        }
+        Err(told) => {
+            serde_json::to_writer(&mut answer, told).map_err(internal)?;
+            answer.extend_from_slice(b"}],\"isError\":true}}");
+        }
     }
     Ok(answer)
 }

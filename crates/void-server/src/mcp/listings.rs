@@ -7,45 +7,26 @@ use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::Value;
 use void_agent::tools::{Effect, TOOLS, Tool};
 
-/// What has to do with content that a machine wrote, in arguments, results and descriptions.
-const OF_OUTPUT: [&str; 2] = ["include_output", "untrusted_output"];
-const ABOUT_OUTPUT: &str = " With include_output";
-
-/// The entry of a tool. Where foreign content is withheld it is not
-/// offered either.
-pub(super) fn of(tool: &Tool, withheld: bool) -> Option<Listed> {
-    static LISTINGS: OnceLock<BTreeMap<(&'static str, bool), Listed>> = OnceLock::new();
+/// The entry of a tool.
+pub(super) fn of(tool: &Tool) -> Option<Listed> {
+    static LISTINGS: OnceLock<BTreeMap<&'static str, Listed>> = OnceLock::new();
     let listings = LISTINGS.get_or_init(|| {
-        TOOLS
-            .into_iter()
-            .flat_map(|tool| [true, false].map(|how| ((tool.name, how), describe(tool, how))))
-            .collect()
+        let listed = TOOLS.into_iter().map(|tool| (tool.name, describe(tool)));
+        listed.collect()
     });
-    listings.get(&(tool.name, withheld)).cloned()
+    listings.get(tool.name).cloned()
 }
 
-fn describe(tool: &Tool, withheld: bool) -> Listed {
+fn describe(tool: &Tool) -> Listed {
     let reads = tool.effect == Effect::Reads;
     let annotations = ToolAnnotations::new()
         .read_only(reads)
         .destructive(tool.effect == Effect::Proposes)
-        .idempotent(tool.effect != Effect::Proposes)
+        .idempotent(!matches!(tool.effect, Effect::Proposes | Effect::Drafts))
         .open_world(false);
-    let (mut arguments, mut result) = ((tool.arguments)(), (tool.result)());
-    let mut description = tool.description;
-    if withheld {
-        for schema in [&mut arguments, &mut result] {
-            if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-                properties.retain(|name, _| !OF_OUTPUT.contains(&name.as_str()));
-            }
-        }
-        description = description
-            .split_once(ABOUT_OUTPUT)
-            .map_or(description, |(before, _)| before);
-    }
-    Listed::new(tool.name, description, members(arguments))
+    Listed::new(tool.name, tool.description, members((tool.arguments)()))
         .with_title(tool.title)
-        .with_raw_output_schema(members(result))
+        .with_raw_output_schema(members((tool.result)()))
         .with_annotations(annotations)
 }
 

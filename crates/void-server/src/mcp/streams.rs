@@ -153,10 +153,10 @@ impl Stream {
     /// Its token has too much under way: this message is refused alone.
     fn too_much(&mut self, line: &[u8]) {
         #[derive(Deserialize)]
-        struct Head {
+        struct RequestHead {
             id: RequestId,
         }
-        let head = serde_json::from_slice::<Head>(line).ok();
+        let head = serde_json::from_slice::<RequestHead>(line).ok();
         let error = ErrorData::invalid_request(TooManyBytes.to_string(), None);
         let refused = messages::refused(head.as_ref().map(|head| &head.id), &error);
         self.keep(Some(refused));
@@ -248,12 +248,12 @@ impl Stream {
 /// The id of a request, and the id of the one that a notice gives up; as they are written.
 fn ids(line: &[u8]) -> (Option<String>, Option<String>) {
     #[derive(Deserialize)]
-    struct Head {
+    struct MessageHead {
         id: Option<Value>,
         method: Option<String>,
         params: Option<Value>,
     }
-    let Ok(head) = serde_json::from_slice::<Head>(line) else {
+    let Ok(head) = serde_json::from_slice::<MessageHead>(line) else {
         return (None, None);
     };
     let id = head.id.map(|id| id.to_string());

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use void_domain::events::EventKind;
+use void_domain::knowledge::EntityKind;
 
 /// The events of an operation that streams some of ours.
 pub(super) fn of(operation: &str) -> Option<Value> {
@@ -110,6 +111,12 @@ fn data(kind: EventKind) -> Value {
                 "what": {"enum": ["mute.set", "mute.lifted", "mute.ended"]},
             }),
         ),
+        EventKind::AgentChanged => agent(),
+        EventKind::SpaceChanged
+        | EventKind::ProjectChanged
+        | EventKind::PageChanged
+        | EventKind::TaskChanged
+        | EventKind::RefChanged => entity(kind),
         EventKind::NotificationFailed => object(
             &["notification", "target", "why", "proposal_id", "at"],
             json!({
@@ -118,6 +125,27 @@ fn data(kind: EventKind) -> Value {
             }),
         ),
     }
+}
+
+fn agent() -> Value {
+    object(
+        &["name", "what", "why", "at"],
+        json!({
+            "name": text(), "at": text(), "why": {"type": ["string", "null"]},
+            "what": {"enum": EventKind::AgentChanged.verbs()},
+        }),
+    )
+}
+
+fn entity(kind: EventKind) -> Value {
+    object(
+        &["kind", "id", "space_id", "what", "revision", "at"],
+        json!({
+            "kind": {"enum": EntityKind::ALL.map(EntityKind::as_str)},
+            "id": text(), "space_id": text(), "revision": whole(), "at": text(),
+            "what": {"enum": kind.verbs()},
+        }),
+    )
 }
 
 fn proposal() -> Value {
@@ -191,6 +219,10 @@ fn turn() -> Value {
             }),
         ),
         "delta": object(&["text"], json!({"text": text()})),
+        "draft": object(
+            &["pending_change_id", "summary"],
+            json!({"pending_change_id": text(), "summary": text()}),
+        ),
         "done": object(
             &["assistant_message_id", "usage", "truth", "truth_line", "tainted_by"],
             json!({

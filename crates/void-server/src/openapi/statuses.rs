@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::takes_file;
 use crate::table::{Access, Route};
 
 pub(super) fn responses(route: &Route, content: &Value) -> Value {
@@ -63,7 +64,7 @@ fn refusals(route: &Route) -> BTreeMap<u16, &'static str> {
     if !route.query.is_empty() || route.request.is_some() {
         refusals.insert(422, "what was sent is not as described; fields names what");
     }
-    if route.request.is_some() {
+    if route.request.is_some() || takes_file(route) {
         refusals.insert(408, "the body did not arrive in time");
         refusals.insert(413, "the body is too long");
     }
@@ -85,6 +86,12 @@ fn refusals(route: &Route) -> BTreeMap<u16, &'static str> {
         "forwardMessage" | "forwardTokenCount" => {
             refusals.insert(400, "the turn has nothing left");
             refusals.insert(502, "the model could not be asked");
+        }
+        "createRef" | "keepFile" | "importKarakeep" => {
+            refusals.insert(502, "the page could not be had");
+        }
+        "search" => {
+            refusals.insert(404, "there is no such space");
         }
         "streamEvents" | "streamTurn" => {
             refusals.insert(422, "Last-Event-ID is none of this stream");

@@ -53,14 +53,12 @@ pub(super) fn request_bodies(paths: &mut Map<String, Value>, schemas: &mut Map<S
             continue;
         };
         let mut name = reference(body.get("content").unwrap_or(&Value::Null));
-        let mut is_needed = false;
-        if let Some(schema) = name.as_deref().and_then(|name| schemas.get(name)) {
-            is_needed = schema.get("minProperties").is_some()
-                || schema
-                    .get("required")
-                    .is_some_and(|names| names != &json!([]));
-        }
-        body.insert("required".to_owned(), json!(is_needed));
+        let is_needed = name
+            .as_deref()
+            .and_then(|name| schemas.get(name))
+            .is_some_and(needs_a_member);
+        let is_file = body.get("required") == Some(&json!(true));
+        body.insert("required".to_owned(), json!(is_needed || is_file));
         while let Some(one) = name.take() {
             if let Some(schema) = schemas.get_mut(&one) {
                 plain_texts(schema);
@@ -69,6 +67,18 @@ pub(super) fn request_bodies(paths: &mut Map<String, Value>, schemas: &mut Map<S
             }
         }
     }
+}
+
+/// Whether an empty object does not fit: itself, in a part of it, or in each of its alternatives.
+fn needs_a_member(schema: &Value) -> bool {
+    let parts = |key: &str| schema.get(key).and_then(Value::as_array);
+    let all_of = parts("allOf").is_some_and(|parts| parts.iter().any(needs_a_member));
+    let one_of = ["oneOf", "anyOf"]
+        .into_iter()
+        .filter_map(parts)
+        .any(|choices| choices.iter().all(needs_a_member));
+    let required = parts("required").is_some_and(|names| !names.is_empty());
+    required || schema.get("minProperties").is_some() || all_of || one_of
 }
 
 /// The component that a part of the document points to.

@@ -1,6 +1,8 @@
 //! One proposal alone: the page that a phone opens from a message. It is whole without a script, and
 //! deciding is a plain form; a small script keeps it true afterwards.
 
+mod changes;
+mod runbooks;
 mod states;
 
 use std::fmt::Write as _;
@@ -13,7 +15,6 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 use void_api::actions::PendingDecideRequest;
 use void_api::cards::CardResponse;
-use void_api::proposals::ChangeResponse;
 use void_api::services::ServiceResponse;
 use void_control::callers::{self, Credential};
 use void_control::freezes;
@@ -24,6 +25,8 @@ use void_domain::text;
 use void_domain::time::Timestamp;
 use void_notify::Notifications;
 
+use self::changes::{change_html, moved_html};
+use self::runbooks::{RUNBOOKS, runbooks_html};
 use self::states::state_words;
 use crate::access::Admitted;
 use crate::app::App;
@@ -396,10 +399,16 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
     }
     facts.push(effect(card));
     if let Some(change) = &row.change {
-        facts.push((words::CHANGES, change_html(change)));
+        facts.push((
+            words::CHANGES,
+            change_html(change, card.difference.as_ref()),
+        ));
     }
     if matches!(row.status.as_ref(), "pending" | "approved" | "running") {
         facts.push((words::CHECK, escaped(&card.checked_by)));
+    }
+    if !card.runbooks.is_empty() {
+        facts.push((RUNBOOKS, runbooks_html(&card.runbooks)));
     }
     facts.push((binds(card), bound_html(card)));
     if let Some(inverse) = &card.inverse {
@@ -481,20 +490,6 @@ fn bound_html(card: &CardResponse) -> String {
     html
 }
 
-/// What a change means and every line of it, as Void itself found out.
-fn change_html(change: &ChangeResponse) -> String {
-    let mut html = String::from("<ul class=\"changes\">");
-    for line in &change.summary {
-        let _ = write!(html, "<li>{}</li>", foreign(line));
-    }
-    let _ = write!(
-        html,
-        "</ul><pre class=\"diff\">{}</pre>",
-        foreign(&change.diff)
-    );
-    html
-}
-
 /// What Void saw of a service, and when it looked.
 fn seen_html(service: &ServiceResponse, reader: &LinkViewer<'_>) -> String {
     let state = match service.status.as_ref() {
@@ -514,6 +509,9 @@ fn seen_html(service: &ServiceResponse, reader: &LinkViewer<'_>) -> String {
 
 fn decision_html(card: &CardResponse, may_decide: bool, is_frozen: bool) -> String {
     let row = &card.row;
+    if let Some(moved) = &card.moved {
+        return moved_html(moved);
+    }
     if card.changed {
         return format!("<p class=\"notice caution\">{}</p>\n", words::CHANGED);
     }

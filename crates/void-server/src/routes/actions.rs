@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,9 +17,10 @@ use void_api::actions::{
 };
 use void_api::proposals::RowResponse;
 use void_control::proposals::{
-    self, DecideError, DecideRequest, Decision, ProposalKey, ProposeError, ProposeRequest, Proposed,
+    self, DecideError, DecideRequest, Decision, InvalidDraftEdit, ProposalKey, ProposeError,
+    ProposeRequest, Proposed,
 };
-use void_control::{Control, Ctx, freezes, health};
+use void_control::{Control, Ctx, StoreError, freezes, health};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::cards::{self, Eyes};
 use void_domain::catalogue::{Action, ParamSpec, Problem};
@@ -34,8 +38,10 @@ use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
+use crate::routes::cards::moved;
+use crate::routes::entities::invalid_fields;
 use crate::table::{Access, CURSOR, LIMIT, Route, WAIT, json, schema};
-use crate::wire::{result_with_check, row_error, row_response};
+use crate::wire::{listed_response, result_with_check, row_error, row_response};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -126,7 +132,7 @@ fn param_response(spec: &ParamSpec) -> ParamResponse {
     }
 }
 
-fn action_response(action: &Action, eyes: &Eyes) -> ActionResponse {
+pub(super) fn action_response(action: &Action, eyes: &Eyes) -> ActionResponse {
     let execution = &action.execution;
     let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
     let mut guest = None;
@@ -189,20 +195,38 @@ fn action_response(action: &Action, eyes: &Eyes) -> ActionResponse {
     }
 }
 
-pub(crate) async fn list(State(app): State<App>) -> Json<ActionsResponse> {
-    let catalogue = app.control().catalogue();
-    let eyes = health::eyes(app.control());
-    Json(ActionsResponse {
+/// The answer of [`list`], or why it cannot be written.
+struct ActionsText(Result<Bytes, String>);
+
+/// All of it was read at the start, so it is written once.
+pub(crate) async fn list(State(app): State<App>) -> Result<Response, ApiError> {
+    let control = app.control();
+    let text = control.derived(|| {
+        let text = serde_json::to_vec(&actions_response(control));
+        ActionsText(text.map(Bytes::from).map_err(|error| error.to_string()))
+    });
+    match &text.0 {
+        Ok(text) => {
+            Ok(([(header::CONTENT_TYPE, "application/json")], text.clone()).into_response())
+        }
+        Err(error) => Err(StoreError::Internal(error.clone()).into()),
+    }
+}
+
+fn actions_response(control: &Control) -> ActionsResponse {
+    let catalogue = control.catalogue();
+    let eyes = health::eyes(control);
+    ActionsResponse {
         actions: catalogue
             .actions()
             .map(|action| action_response(action, &eyes))
             .collect(),
         catalogue: CatalogueResponse {
             digest: catalogue.digest().to_string(),
-            commit: app.control().catalogue_commit().map(str::to_owned),
+            commit: control.catalogue_commit().map(str::to_owned),
             warnings: catalogue.warnings().iter().map(warning_response).collect(),
         },
-    })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -256,6 +280,10 @@ pub(crate) async fn run(
             let row = current(app.control(), &ctx, proposal.id).await?;
             let error = match refusal {
                 Refusal::Frozen => frozen(app.control(), &ctx, refusal.message()).await?,
+                Refusal::WordsTooSoon { until } => {
+                    let wait = until.since(app.control().clock().now());
+                    ApiError::held_back(&refusal.message(), wait)
+                }
                 refusal => ApiError::new(refusal.code(), refusal.message()),
             };
             Err(error.row(row))
@@ -322,7 +350,7 @@ fn propose_error(error: ProposeError) -> ApiError {
 
 /// Frozen, with what everybody asks next: by whom, why, until when, and how it ends.
 async fn frozen(control: &Control, ctx: &Ctx, message: String) -> Result<ApiError, ApiError> {
-    let told = match freezes::current(control).await? {
+    let told = match freezes::shown_to(control, ctx).await? {
         Freeze::Frozen(frozen) => format!(
             "{message} ({})",
             frozen.told_to(&ctx.actor, |at| at.to_string())
@@ -353,7 +381,7 @@ pub(crate) async fn pending(
     let sight = Sight::of(&ctx.actor);
     let rows = page.items.iter();
     Ok(Json(PendingResponse {
-        pending: rows.map(|row| row_response(row, sight)).collect(),
+        pending: rows.map(|row| listed_response(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -373,7 +401,7 @@ pub(crate) async fn recent(
     let sight = Sight::of(&ctx.actor);
     let rows = recent.iter();
     Ok(Json(RecentResponse {
-        recent: rows.map(|row| row_response(row, sight)).collect(),
+        recent: rows.map(|row| listed_response(row, sight)).collect(),
     }))
 }
 
@@ -448,7 +476,7 @@ pub(crate) async fn decide(
     current(control, ctx, decided.id).await
 }
 
-async fn decide_error(
+pub(super) async fn decide_error(
     control: &Control,
     ctx: &Ctx,
     error: DecideError,
@@ -464,12 +492,18 @@ async fn decide_error(
         DecideError::FreshLoginNeeded => ApiError::fresh_login_needed(message),
         DecideError::OtherSurfaceNeeded => ApiError::forbidden(message),
         DecideError::ReasonTooLong => ApiError::reason_too_long(),
+        DecideError::NotADraft => ApiError::forbidden(message),
+        DecideError::InvalidEdit(InvalidDraftEdit::Fields(wrong)) => invalid_fields(wrong),
+        DecideError::InvalidEdit(_) => ApiError::invalid_saying("fields", message),
         DecideError::Conflict { code, message, row } => {
             let error = match code {
                 FailureCode::Frozen => frozen(control, ctx, message).await?,
                 FailureCode::AlreadyDecided | FailureCode::Expired | FailureCode::Changed => {
                     ApiError::new(code, message).hint(format!("void inbox show {}", row.code))
                 }
+                FailureCode::BaseMoved => ApiError::new(code, message)
+                    .hint("ask again: a new draft says the same of what is there now")
+                    .moved(moved::of(control, ctx, &row).await?),
                 code => ApiError::new(code, message),
             };
             error.row(current(control, ctx, row.id).await?)

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
+use serde::Deserialize;
 use void_agent::agents::Agent;
 use void_api::agents::{
     AgentResponse, AgentsResponse, ConversationResponse, ConversationsResponse, SayRequest,
@@ -16,8 +17,7 @@ use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::ConversationId;
 use void_domain::limits::PAGE_ROWS_DEFAULT;
 
-use super::actions::RecentQuery;
-use super::conversations::{ConversationPath, page, turn_error};
+use super::conversations::{ConversationPath, WORDS, looked_at, page, searched, turn_error};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
@@ -54,7 +54,7 @@ pub(super) const ROUTES: &[Route] = &[
         access: Access::Owner,
         operation: "listConversations",
         summary: "Conversations with an agent in which something was said, newest first",
-        query: &[CURSOR, LIMIT],
+        query: &[WORDS, CURSOR, LIMIT],
         request: None,
         response: json::<ConversationsResponse>(),
         handler: || get(conversations_with),
@@ -86,7 +86,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/api/little-blue/turn",
         access: Access::Owner,
         operation: "sayToLittleBlue",
-        summary: "Say something to Little Blue and hear her answer as events: tool, delta, done or error",
+        summary: "Say something to Little Blue and hear her answer as events: tool, delta, draft, done or error",
         query: &[],
         request: Some(schema::<SayRequest>),
         response: Content::Text("text/event-stream"),
@@ -94,7 +94,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-const LITTLE_BLUE: &str = "little-blue";
+pub(super) const LITTLE_BLUE: &str = "little-blue";
 
 async fn agent_response(app: &App, agent: &Agent) -> Result<AgentResponse, ApiError> {
     let persona = &agent.persona;
@@ -137,7 +137,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<AgentsResponse>,
     Ok(Json(AgentsResponse { agents }))
 }
 
-async fn conversation_response(
+pub(super) async fn conversation_response(
     app: &App,
     agent: &Agent,
     place: ConversationPath,
@@ -176,27 +176,36 @@ async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationRespo
     Ok(Json(conversation_response(app, agent, place).await?))
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HistoryQuery {
+    q: Option<String>,
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
 /// Those in which something was said, newest first.
 pub(crate) async fn conversations_with(
     State(app): State<App>,
     Segment(slug): Segment,
-    Query(page): Query<RecentQuery>,
+    Query(page): Query<HistoryQuery>,
 ) -> Result<Json<ConversationsResponse>, ApiError> {
     let agent = find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
     let limit = page_rows(page.limit)?;
-    let found =
-        conversations::list_with(app.control(), agent.persona.slug.as_str(), cursor, limit).await?;
+    let (slug, words) = (agent.persona.slug.as_str(), searched(page.q.as_deref())?);
+    let found = conversations::list_with(app.control(), slug, words, cursor, limit).await?;
     Ok(Json(ConversationsResponse {
         conversations: found
             .items
             .into_iter()
-            .map(|one| SummaryResponse {
-                conversation_id: one.id.to_string(),
-                created_at: one.created_at.to_string(),
-                last_at: one.last_at.to_string(),
-                messages: one.message_count,
-                words: one.words,
+            .map(|found| SummaryResponse {
+                conversation_id: found.summary.id.to_string(),
+                created_at: found.summary.created_at.to_string(),
+                last_at: found.summary.last_at.to_string(),
+                messages: found.summary.message_count,
+                words: found.summary.words,
+                found: found.part,
             })
             .collect(),
         next: found.next,
@@ -223,12 +232,14 @@ pub(crate) async fn little_blue_turn(
 ) -> Result<Response, ApiError> {
     let agent = find(&app, LITTLE_BLUE)?;
     let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug.as_str());
-    let conversation = current.await.map_err(turn_error)?;
-    let started = app
+    let (id, view) = (
+        current.await.map_err(turn_error)?.id,
+        looked_at(request.view)?,
+    );
+    let said = app
         .talk()
-        .say(&admitted.ctx, agent, conversation.id, request.text)
-        .await
-        .map_err(turn_error)?;
+        .say_looking_at(&admitted.ctx, agent, id, request.text, view);
+    let started = said.await.map_err(turn_error)?;
     Ok(streams::turn(
         app.control(),
         app.talk(),

@@ -90,7 +90,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-const EXPORT_PAGE: u32 = 500;
+const EXPORT_PAGE: u32 = 2_000;
 
 /// An entry without some of its words still has the hash of all of them, and the next one has it as `prev`.
 fn entry_response(ctx: &Ctx, entry: Fact) -> EntryResponse {
@@ -228,13 +228,8 @@ pub(crate) async fn export(
 
 /// The lines of the next entries and the number of the last of them.
 async fn page_after(control: &Control, after: u64) -> Result<Option<(Bytes, u64)>, StoreError> {
-    let entries = audit::after(control, after, EXPORT_PAGE).await?;
-    let mut lines = String::with_capacity(entries.len() * 512);
-    for entry in &entries {
-        lines.push_str(&entry.export_line());
-        lines.push('\n');
-    }
-    Ok(entries.last().map(|last| (Bytes::from(lines), last.seq)))
+    let page = audit::export(control, after, EXPORT_PAGE).await?;
+    Ok(page.map(|(lines, last)| (Bytes::from(lines), last)))
 }
 
 fn read_error(error: ReadError) -> ApiError {

@@ -1,21 +1,26 @@
 //! `/api/proposals/{id}/card`: everything that the owner reads before deciding.
 
+mod differences;
+pub(super) mod moved;
+
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract;
 use axum::routing::get;
-use void_api::cards::{AllowedBy, BoundResponse, CardResponse, InverseResponse, RunResponse};
+use void_api::cards::{AllowedBy, BoundResponse, CardResponse, InverseResponse, PastRunResponse};
 use void_api::services::ServiceResponse;
 use void_control::proposals::{self, Listed, ProposalKey};
-use void_control::{Control, Ctx, health};
+use void_control::{Control, Ctx, health, token_taints};
 use void_domain::cards::{Bound, Card, words_of};
 use void_domain::catalogue::Risk;
 use void_domain::executions::Execution;
+use void_domain::knowledge::RunbookName;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
-use void_domain::proposals::{Sight, State, Status, Transition};
+use void_domain::proposals::{Proposal, Sight, State, Status, Transition};
 
 use super::proposals::row_now;
+use super::runbooks;
 use super::services::service_response;
 use crate::app::App;
 use crate::errors::ApiError;
@@ -45,7 +50,7 @@ pub(crate) async fn show(
     Caller(ctx): Caller,
     Segment(key): Segment,
 ) -> Result<Json<CardResponse>, ApiError> {
-    let missing = || ApiError::not_found("there is no such proposal");
+    let missing = ApiError::no_proposal;
     let key = ProposalKey::parse(&key).ok_or_else(missing)?;
     card(app.control(), &ctx, key)
         .await?
@@ -63,6 +68,8 @@ pub(crate) async fn card(
         return Ok(None);
     };
     let proposal = &found.proposal;
+    // A card tells what the words of a change name.
+    token_taints::mark(control, ctx, &proposal.taint).await?;
     let card = Card::seen_with(proposal, &health::eyes(control));
     let catalogue = control.catalogue();
     let action = (proposal.subject.action_id()).and_then(|id| catalogue.get(id));
@@ -103,8 +110,25 @@ pub(crate) async fn card(
         read_before: card.read_before,
         needs_login: is_pending && proposal.subject.risk == Risk::Critical && is_stale,
         runs: runs.iter().map(run_response).collect(),
+        difference: differences::of(proposal).await?,
+        moved: moved::of(control, ctx, proposal).await?,
+        runbooks: runbooks::about(control, ctx, &named(control, proposal)).await?,
         row: row_now(control, &found, Sight::of(&ctx.actor)),
     }))
+}
+
+/// What a runbook may be about that has to do with it: its action, and the services that it is about.
+fn named(control: &Control, proposal: &Proposal) -> Vec<RunbookName> {
+    let action = proposal.subject.action_id().cloned();
+    let execution = proposal.subject.execution();
+    let about = execution.map(|execution| health::about(control, execution));
+    let services = about.into_iter().flatten().take(EVIDENCE_SHOWN);
+    let services = services.map(|view| RunbookName::Service(view.service.id));
+    action
+        .map(RunbookName::Action)
+        .into_iter()
+        .chain(services)
+        .collect()
 }
 
 fn evidence(control: &Control, execution: Option<&Execution>) -> Vec<ServiceResponse> {
@@ -121,9 +145,9 @@ fn bound_response(bound: Bound) -> BoundResponse {
     }
 }
 
-fn run_response(run: &Listed) -> RunResponse {
+fn run_response(run: &Listed) -> PastRunResponse {
     // Nothing of the outcome itself is shown of it.
-    let row = row_response(run, Sight::WithoutOutput);
+    let row = row_response(run, Sight::WithoutForeign);
     let at = |is_it: fn(&Transition) -> bool| {
         let step = run.history.iter().find(|step| is_it(step));
         step.map(|step| step.at)
@@ -133,7 +157,7 @@ fn run_response(run: &Listed) -> RunResponse {
     let took = started.zip(ended).map(|(start, end)| end.since(start));
     // What no machine ran took no time.
     let took = took.filter(|_| has_run(&run.proposal.state));
-    RunResponse {
+    PastRunResponse {
         id: row.id,
         code: row.code,
         status: row.status,

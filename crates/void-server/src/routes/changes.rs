@@ -77,9 +77,9 @@ pub(crate) async fn patch(
     let sent = match (request.patch, request.file) {
         (Some(patch), None) => Sent::Patch(patch),
         (None, Some(file)) => Sent::File(file),
-        (None, None) => return Err(ApiError::invalid_field("patch", "send patch or file")),
+        (None, None) => return Err(ApiError::invalid_saying("patch", "send patch or file")),
         (Some(_), Some(_)) => {
-            return Err(ApiError::invalid_field(
+            return Err(ApiError::invalid_saying(
                 "patch",
                 "send patch or file, not both",
             ));
@@ -115,7 +115,7 @@ fn propose_error(error: ProposeChangeError) -> ApiError {
         ProposeChangeError::Invalid(InvalidCatalogueChange::Refused(problems)) => {
             ApiError::invalid(problems.iter().map(problem_field)).saying(&message)
         }
-        ProposeChangeError::Invalid(_) => ApiError::invalid_field("patch", message),
+        ProposeChangeError::Invalid(_) => ApiError::invalid_saying("patch", message),
         ProposeChangeError::ReasonTooLong => ApiError::reason_too_long(),
         ProposeChangeError::TooManyRows(error) => ApiError::too_many_rows(&error),
         ProposeChangeError::Store(error) => error.into(),
@@ -140,12 +140,10 @@ pub(crate) async fn pending(
     Query(page): Query<RecentQuery>,
 ) -> Result<Json<PendingResponse>, ApiError> {
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
-    let page = proposals::list_waiting(app.control(), cursor, page_rows(page.limit)?).await?;
+    let limit = page_rows(page.limit)?;
+    let page = proposals::list_waiting_changes(app.control(), cursor, limit).await?;
     let sight = Sight::of(&ctx.actor);
-    let changes = page
-        .items
-        .iter()
-        .filter(|row| row.proposal.subject.is_change());
+    let changes = page.items.iter();
     Ok(Json(PendingResponse {
         pending: changes.map(|row| row_response(row, sight)).collect(),
         next: page.next,

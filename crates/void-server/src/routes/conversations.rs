@@ -1,5 +1,7 @@
 //! `/api/conversations`: what was said, saying something, and listening to the answer.
 
+mod responses;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,32 +9,104 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use void_agent::agents::Agent;
-use void_api::agents::SayRequest;
+use void_api::agents::{ConversationResponse, SayRequest, ViewRequest};
 use void_api::conversations::{
-    MessageResponse, MessagesResponse, RetryRequest, StartedResponse, StepResponse,
-    TruthItemResponse, TruthResponse, TurnFailure, TurnResponse, UsageResponse,
+    AttachRequest, AttachedConversation, AttachedConversationsResponse,
+    ConversationDeletedResponse, ExportedConversation, MessageResponse, MessagesResponse,
+    RetryRequest, StartedResponse,
 };
+use void_control::Ctx;
 use void_control::conversations::{self, TurnError};
+use void_control::knowledge;
+use void_domain::agents::AgentName;
 use void_domain::conversations::{
-    Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
+    Conversation, ConversationSubject, MessageView, Said, SearchedWords,
 };
 use void_domain::failures::FailureCode;
-use void_domain::ids::{ConversationId, MessageId};
+use void_domain::ids::{ConversationId, MessageId, SpaceId};
+use void_domain::knowledge::{Details, EntityId, EntityKind};
 use void_domain::limits::MESSAGE_BYTES_MAX;
 
+use self::responses::{about, exported_response, message_response};
 use super::agents;
+use super::entities::knowledge_error;
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::markdown;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
 use crate::table::{Access, CURSOR, Content, LIMIT, Parameter, Route, json, schema};
 
+const SPACE: Parameter = Parameter {
+    name: "space",
+    kind: "string",
+    meaning: "all that belong to this space; or say kind and id",
+};
+const KIND: Parameter = Parameter {
+    name: "kind",
+    kind: "string",
+    meaning: "of what they are about: space, project, page, task, ref, service or action",
+};
+const ABOUT_ID: Parameter = Parameter {
+    name: "id",
+    kind: "string",
+    meaning: "of what they are about",
+};
+
+pub(super) const WORDS: Parameter = Parameter {
+    name: "q",
+    kind: "string",
+    meaning: "words that were said in it: all of them, wherever; eight at most",
+};
+
 pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/conversations",
+        access: Access::Owner,
+        operation: "listAttachedConversations",
+        summary: "Conversations of a space, or about something, in which something was said, newest first",
+        query: &[SPACE, KIND, ABOUT_ID, WORDS, CURSOR, LIMIT],
+        request: None,
+        response: json::<AttachedConversationsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations",
+        access: Access::Owner,
+        operation: "attachConversation",
+        summary: "The conversation about a page, a task, a service, …: found, or made",
+        query: &[],
+        request: Some(schema::<AttachRequest>),
+        response: json::<ConversationResponse>(),
+        handler: || post(attach),
+    },
+    Route {
+        method: "GET",
+        path: "/api/conversations/{id}/export",
+        access: Access::Owner,
+        operation: "exportConversation",
+        summary: "All of a conversation, to be kept elsewhere",
+        query: &[],
+        request: None,
+        response: json::<ExportedConversation>(),
+        handler: || get(export),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/conversations/{id}",
+        access: Access::Owner,
+        operation: "deleteConversation",
+        summary: "Take a conversation away for good, with all that was said in it; the record keeps what was done",
+        query: &[],
+        request: None,
+        response: json::<ConversationDeletedResponse>(),
+        handler: || delete(remove),
+    },
     Route {
         method: "GET",
         path: "/api/conversations/{id}/messages",
@@ -65,7 +139,7 @@ pub(super) const ROUTES: &[Route] = &[
             Parameter {
                 name: "messageId",
                 kind: "string",
-                meaning: "the turn's message; the newest one if left out",
+                meaning: "the turn's message, or the one that it answers; the newest turn if left out",
             },
             Parameter {
                 name: "blocks",
@@ -101,6 +175,9 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
+/// Who answers in a space for which the owner chose nobody, if there is such an agent.
+const COMPANION: &str = "companion";
+
 /// How long stopping a turn is waited for.
 const STOP_WAIT: Duration = Duration::from_secs(10);
 
@@ -114,93 +191,151 @@ impl From<Conversation> for ConversationPath {
     fn from(conversation: Conversation) -> Self {
         Self {
             id: conversation.id,
-            space_id: conversation.space_id,
+            space_id: conversation.space_id.map(|id| id.to_string()),
         }
     }
 }
 
-fn message_response(message: Message) -> MessageResponse {
-    let (role, turn) = match message.said {
-        Said::ByOwner => ("user", None),
-        Said::ByAgent(turn) => ("assistant", Some(turn_response(*turn))),
-    };
-    MessageResponse {
-        id: message.id.to_string(),
-        conversation_id: message.conversation_id.to_string(),
-        seq: message.seq,
-        role: role.into(),
-        blocks: markdown::read(&message.body),
-        body: message.body,
-        created_at: message.at.to_string(),
-        turn,
-    }
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AttachedQuery {
+    space: Option<String>,
+    kind: Option<String>,
+    id: Option<String>,
+    q: Option<String>,
+    cursor: Option<String>,
+    limit: Option<u32>,
 }
 
-fn turn_response(turn: Turn) -> TurnResponse {
-    let status = turn.state.as_str();
-    let (ended_at, error) = match turn.state {
-        TurnState::Running => (None, None),
-        TurnState::Done { at } | TurnState::Stopped { at } => (Some(at), None),
-        TurnState::Failed { at, failure } => {
-            let (code, message) = (failure.code.to_string(), failure.message);
-            (Some(at), Some(TurnFailure { code, message }))
+pub(crate) async fn list(
+    State(app): State<App>,
+    Query(query): Query<AttachedQuery>,
+) -> Result<Json<AttachedConversationsResponse>, ApiError> {
+    let cursor: Option<ConversationId> = parse_cursor(query.cursor.as_deref())?;
+    let (control, rows) = (app.control(), page_rows(query.limit)?);
+    let words = searched(query.q.as_deref())?;
+    let page = match (query.space, query.kind, query.id) {
+        (Some(space), None, None) => {
+            let space: SpaceId = (space.parse())
+                .map_err(|_| ApiError::invalid_field("space", "must be the id of a space"))?;
+            conversations::list_in(control, space, words, cursor, rows).await?
+        }
+        (None, Some(kind), Some(id)) => {
+            let about = subject(&kind, &id)?;
+            conversations::list_about(control, about, words, cursor, rows).await?
+        }
+        _ => {
+            let problem = "say either space, or kind and id";
+            return Err(ApiError::invalid_field("space", problem));
         }
     };
-    TurnResponse {
-        status: status.into(),
-        ended_at: ended_at.map(|at| at.to_string()),
-        brain: turn.brain,
-        model: turn.model,
-        trace: turn.trace.into_iter().map(step_response).collect(),
-        usage: usage_response(turn.usage),
-        truth_line: turn.truth.line(),
-        truth: truth_response(turn.truth),
-        tainted_by: turn.tainted_by.sources().to_vec(),
-        error,
+    let conversations = page.items.into_iter().map(|found| {
+        let one = found.summary;
+        AttachedConversation {
+            conversation_id: one.id.to_string(),
+            agent: one.agent,
+            about: one.about.as_ref().map(about),
+            created_at: one.created_at.to_string(),
+            last_at: one.last_at.to_string(),
+            messages: one.message_count,
+            words: one.words,
+            found: found.part,
+        }
+    });
+    Ok(Json(AttachedConversationsResponse {
+        conversations: conversations.collect(),
+        next: page.next,
+    }))
+}
+
+/// The words that are looked for, if any are.
+pub(super) fn searched(words: Option<&str>) -> Result<Option<SearchedWords>, ApiError> {
+    let parse = |words: &str| {
+        SearchedWords::parse(words)
+            .ok_or_else(|| ApiError::invalid_field("q", "must be 1 to 8 words"))
+    };
+    words.map(parse).transpose()
+}
+
+fn subject(kind: &str, id: &str) -> Result<ConversationSubject, ApiError> {
+    ConversationSubject::parse(kind, id)
+        .ok_or_else(|| ApiError::not_found("there is nothing of that kind and id"))
+}
+
+/// Whom the owner talks to: whoever is named, or who answers in that space.
+pub(super) async fn agent_in<'a>(
+    app: &'a App,
+    ctx: &Ctx,
+    space: Option<SpaceId>,
+    named: Option<&str>,
+) -> Result<&'a Arc<Agent>, ApiError> {
+    if let Some(named) = named {
+        return agents::find(app, named);
+    }
+    let chosen = match space {
+        Some(id) => {
+            let found = knowledge::find(app.control(), ctx, EntityId::Space(id)).await;
+            let found = found.map_err(|error| knowledge_error(error, EntityKind::Space))?;
+            agent_name(&found.head.details).and_then(|name| app.talk().agent(name))
+        }
+        None => None,
+    };
+    match chosen.or_else(|| app.talk().agent(COMPANION)) {
+        Some(agent) => Ok(agent),
+        None => agents::find(app, agents::LITTLE_BLUE),
     }
 }
 
-fn step_response(step: Step) -> StepResponse {
-    StepResponse {
-        tool: step.tool,
-        args_summary: step.args_summary,
-        status: step.status,
-        took_ms: step.took_ms,
-        result: step.result,
-        proposal_id: step.proposal_id.map(|id| id.to_string()),
+fn agent_name(details: &Details) -> Option<&str> {
+    match details {
+        Details::Space(space) => space.agent.as_ref().map(AgentName::as_str),
+        Details::Project | Details::Page(_) | Details::Task(_) | Details::Ref(_) => None,
     }
 }
 
-fn usage_response(usage: Usage) -> UsageResponse {
-    UsageResponse {
-        input_tokens: usage.input_tokens,
-        output_tokens: usage.output_tokens,
-        cache_read_tokens: usage.cache_read_tokens,
-        cache_write_tokens: usage.cache_write_tokens,
-        cost_micros: usage.cost_micros,
-    }
+pub(crate) async fn attach(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<AttachRequest>,
+) -> Result<Json<ConversationResponse>, ApiError> {
+    let (Some(kind), Some(id)) = (request.kind, request.id) else {
+        return Err(ApiError::invalid_field("kind", "say kind and id"));
+    };
+    let about = subject(&kind, &id)?;
+    let space = match &about {
+        ConversationSubject::Entity(id) => {
+            let found = knowledge::find(app.control(), &ctx, *id).await;
+            let found = found.map_err(|error| knowledge_error(error, id.kind()))?;
+            Some(found.head.space_id)
+        }
+        ConversationSubject::Service(_) | ConversationSubject::Action(_) => None,
+    };
+    let agent = agent_in(&app, &ctx, space, request.agent.as_deref()).await?;
+    let slug = agent.persona.slug.as_str();
+    let found = conversations::about(app.control(), &ctx, slug, about).await;
+    let place = found.map_err(turn_error)?.into();
+    agents::conversation_response(&app, agent, place)
+        .await
+        .map(Json)
 }
 
-fn truth_response(truth: Truth) -> TruthResponse {
-    let items = |items: Vec<TruthItem>| items.into_iter().map(truth_item_response).collect();
-    TruthResponse {
-        ran: items(truth.ran),
-        waits: items(truth.waits),
-        refused: items(truth.refused),
-        unverified: items(truth.unverified),
-        before: truth.before.map(|before| Box::new(truth_response(*before))),
-    }
+pub(crate) async fn export(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+) -> Result<Json<ExportedConversation>, ApiError> {
+    let exported = conversations::export(app.control(), &ctx, parse_id(&id)?).await;
+    Ok(Json(exported_response(exported.map_err(turn_error)?)))
 }
 
-fn truth_item_response(item: TruthItem) -> TruthItemResponse {
-    TruthItemResponse {
-        id: item.id,
-        code: item.code,
-        action_id: item.action_id,
-        label: item.label,
-        status: item.status,
-        reason: item.reason,
-    }
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+) -> Result<Json<ConversationDeletedResponse>, ApiError> {
+    let removed = conversations::delete(app.control(), &ctx, parse_id(&id)?).await;
+    removed.map_err(turn_error)?;
+    Ok(Json(ConversationDeletedResponse { deleted: true }))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -234,11 +369,45 @@ pub(super) async fn page(
     Ok((oldest_first.collect(), page.next))
 }
 
-fn started_response(started: &void_agent::turns::Started) -> StartedResponse {
-    StartedResponse {
+async fn started_response(
+    app: &App,
+    started: &void_agent::turns::Started,
+) -> Result<StartedResponse, ApiError> {
+    let said = said_before(app, started.message_id).await?;
+    Ok(StartedResponse {
         conversation_id: started.conversation.id.to_string(),
+        message_id: said.map(|id| id.to_string()),
         assistant_message_id: started.message_id.to_string(),
-    }
+    })
+}
+
+/// What the owner said that this turn answers. It may be gone where retention took it.
+async fn said_before(app: &App, turn: MessageId) -> Result<Option<MessageId>, ApiError> {
+    let Some(answer) = conversations::message(app.control(), turn).await? else {
+        return Ok(None);
+    };
+    let (conversation, seq) = (answer.conversation_id, Some(answer.seq));
+    let before = conversations::messages(app.control(), conversation, seq, 1).await?;
+    let said = before.into_iter().next();
+    Ok(said
+        .filter(|message| matches!(message.said, Said::ByOwner))
+        .map(|message| message.id))
+}
+
+/// What the owner says that they look at. Whether it is there, and here, is for the turn to find out.
+pub(super) fn looked_at(view: Option<ViewRequest>) -> Result<Option<MessageView>, ApiError> {
+    let Some(view) = view else {
+        return Ok(None);
+    };
+    let (Some(kind), Some(id)) = (view.entity_type, view.entity_id) else {
+        return Err(ApiError::invalid_field(
+            "view",
+            "say entityType and entityId",
+        ));
+    };
+    let view = MessageView::parse(&kind, &id);
+    let view = view.ok_or_else(|| ApiError::not_found("nothing of that kind and id can be seen"));
+    view.map(Some)
 }
 
 /// Says something; the answer is written whether or not anybody listens.
@@ -250,8 +419,12 @@ pub(crate) async fn say(
 ) -> Result<Json<StartedResponse>, ApiError> {
     let conversation = find(&app, &id).await?;
     let agent = agent_of(&app, &conversation)?;
-    let started = app.talk().say(&ctx, agent, conversation.id, request.text);
-    Ok(Json(started_response(&started.await.map_err(turn_error)?)))
+    let (id, view) = (conversation.id, looked_at(request.view)?);
+    let said = app
+        .talk()
+        .say_looking_at(&ctx, agent, id, request.text, view);
+    let started = said.await.map_err(turn_error)?;
+    started_response(&app, &started).await.map(Json)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -342,13 +515,20 @@ pub(crate) async fn retry(
         None => newest_turn(&app, &conversation).await?,
     };
     let started = app.talk().retry(&ctx, agent, message).await;
-    Ok(Json(started_response(&started.map_err(turn_error)?)))
+    let started = started.map_err(turn_error)?;
+    started_response(&app, &started).await.map(Json)
+}
+
+fn unknown() -> ApiError {
+    ApiError::not_found("there is no such conversation")
+}
+
+fn parse_id(id: &str) -> Result<ConversationId, ApiError> {
+    id.parse().map_err(|_| unknown())
 }
 
 async fn find(app: &App, id: &str) -> Result<Conversation, ApiError> {
-    let unknown = || ApiError::not_found("there is no such conversation");
-    let id: ConversationId = id.parse().map_err(|_| unknown())?;
-    conversations::find(app.control(), id)
+    conversations::find(app.control(), parse_id(id)?)
         .await?
         .ok_or_else(unknown)
 }
@@ -357,7 +537,7 @@ fn agent_of<'a>(app: &'a App, conversation: &Conversation) -> Result<&'a Arc<Age
     agents::find(app, &conversation.agent)
 }
 
-/// A turn of this conversation, and of no other.
+/// A turn of this conversation, and of no other: by its own message, or by what it answers.
 async fn find_turn(
     app: &App,
     conversation: &Conversation,
@@ -366,11 +546,19 @@ async fn find_turn(
     let unknown = || ApiError::not_found("there is no such turn in this conversation");
     let id: MessageId = id.parse().map_err(|_| unknown())?;
     let found = conversations::message(app.control(), id).await?;
-    found
-        .filter(|message| message.conversation_id == conversation.id)
-        .filter(|message| matches!(message.said, Said::ByAgent(_)))
-        .map(|message| message.id)
-        .ok_or_else(unknown)
+    let message = found.filter(|message| message.conversation_id == conversation.id);
+    let message = message.ok_or_else(unknown)?;
+    match message.said {
+        Said::ByAgent(_) => Ok(message.id),
+        Said::ByOwner => {
+            let behind = message.seq.saturating_add(2);
+            let next = conversations::messages(app.control(), conversation.id, Some(behind), 1);
+            let next = next.await?.into_iter().next();
+            next.filter(|next| matches!(next.said, Said::ByAgent(_)))
+                .map(|next| next.id)
+                .ok_or_else(unknown)
+        }
+    }
 }
 
 async fn newest_turn(app: &App, conversation: &Conversation) -> Result<MessageId, ApiError> {

@@ -76,7 +76,7 @@ pub(crate) async fn show(
     State(app): State<App>,
     Caller(ctx): Caller,
 ) -> Result<Json<FreezeResponse>, ApiError> {
-    let freeze = freezes::current(app.control()).await?;
+    let freeze = freezes::shown_to(app.control(), &ctx).await?;
     Ok(Json(freeze_response(&app, &ctx.actor, freeze)))
 }
 
@@ -100,6 +100,7 @@ pub(crate) async fn set(
     let freeze = freezes::freeze(app.control(), &ctx, request.reason, lasts)
         .await
         .map_err(freeze_error)?;
+    let freeze = freezes::as_seen_by(app.control(), &ctx, freeze).await?;
     Ok(Json(freeze_response(&app, &ctx.actor, freeze)))
 }
 

@@ -18,7 +18,7 @@ use crate::errors::ApiError;
 use crate::first_steps::{self, FirstSteps};
 use crate::requests::{Caller, Query};
 use crate::table::{Access, Route, json};
-use crate::wire::row_response;
+use crate::wire::listed_response;
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",
@@ -82,7 +82,7 @@ pub(crate) async fn show(
     let Json(mutes) = mutes::list(State(app.clone())).await?;
     let recent = proposals::list_ended(control, RECENT_SHOWN).await?;
     let sight = Sight::of(&admitted.ctx.actor);
-    let recent = recent.iter().map(|row| row_response(row, sight));
+    let recent = recent.iter().map(|row| listed_response(row, sight));
     let recent: Vec<RowResponse> = recent.collect();
     let told = void_notify::list(app.notifications()).await?;
     let first = &app.shared().first_steps;

@@ -4,16 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::routing::get;
 use void_api::inbox::{CountsResponse, InboxResponse, ItemResponse, JoinItem, RowItem};
-use void_control::{Control, Ctx, inbox};
+use void_control::proposals::Listed;
+use void_control::{Ctx, inbox};
 use void_domain::ids::ProposalId;
 use void_domain::nodes::{Membership, Node};
-use void_domain::proposals::Proposal;
+use void_domain::proposals::Sight;
 
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, page_rows, parse_cursor};
-use crate::routes::actions::{RecentQuery, current};
+use crate::routes::actions::RecentQuery;
 use crate::table::{Access, CURSOR, LIMIT, Route, json};
+use crate::wire::listed_response;
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",
@@ -34,14 +36,19 @@ pub(crate) async fn look(
 ) -> Result<Json<InboxResponse>, ApiError> {
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let inbox = inbox::look(app.control(), cursor, page_rows(page.limit)?).await?;
-    let mut items = items(app.control(), &ctx, "failure", &inbox.unknown).await?;
-    items.extend(inbox.joins.iter().filter_map(join_item));
-    items.extend(self::items(app.control(), &ctx, "proposal", &inbox.waiting).await?);
+    let unknown = inbox.unknown.iter();
+    let waiting = inbox.waiting.iter();
+    let items = unknown
+        .map(|listed| row_item("failure", listed, &ctx))
+        .chain(inbox.joins.iter().filter_map(join_item))
+        .chain(waiting.map(|listed| row_item(kind_of(listed), listed, &ctx)))
+        .collect();
     Ok(Json(InboxResponse {
         items,
-        next: inbox.next,
+        next: inbox.next.clone(),
         counts: CountsResponse {
             proposal: inbox.waiting_count,
+            draft: inbox.draft_count,
             failure: inbox.unknown_count,
             untold: inbox.untold_count,
             join: inbox.join_count,
@@ -63,22 +70,17 @@ fn join_item(node: &Node) -> Option<ItemResponse> {
     }))
 }
 
-async fn items(
-    control: &Control,
-    ctx: &Ctx,
-    kind: &'static str,
-    rows: &[Proposal],
-) -> Result<Vec<ItemResponse>, ApiError> {
-    let mut items = Vec::with_capacity(rows.len());
-    for proposal in rows {
-        let row = current(control, ctx, proposal.id).await?;
-        // Decided since the list was read: it no longer waits.
-        if row.status == proposal.status().as_str() {
-            items.push(ItemResponse::Row(Box::new(RowItem {
-                kind: kind.into(),
-                row,
-            })));
-        }
+const fn kind_of(waiting: &Listed) -> &'static str {
+    match waiting.proposal.subject.is_change() {
+        true => "draft",
+        false => "proposal",
     }
-    Ok(items)
+}
+
+fn row_item(kind: &'static str, listed: &Listed, ctx: &Ctx) -> ItemResponse {
+    ItemResponse::Row(Box::new(RowItem {
+        kind: kind.into(),
+        group: (listed.draft.turn).map(|turn| turn.message_id.to_string()),
+        row: listed_response(listed, Sight::of(&ctx.actor)),
+    }))
 }

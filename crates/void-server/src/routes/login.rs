@@ -30,14 +30,17 @@ pub(crate) async fn look(
     let set_up = credentials::set_up(app.owner_access()).await?;
     let site = app.shared().fence.site(&headers);
     let is_set_up = set_up.is_done();
+    let is_rehearsal = app.control().is_rehearsal();
+    let called = is_rehearsal.then(|| app.shared().first_steps.called.clone());
     Ok(Json(LoginResponse {
         lab: "Void".into(),
-        rehearsal: app.control().is_rehearsal(),
+        rehearsal: is_rehearsal,
         methods: MethodsResponse {
             passkey: site.is_some_and(|site| set_up.relying_parties.contains(&site.relying_party)),
             password: set_up.password,
             token: true,
         },
         is_set_up,
+        called,
     }))
 }

@@ -32,6 +32,7 @@ use crate::app::App;
 use crate::budgets::Account;
 use crate::errors::ApiError;
 use crate::fence::is_json;
+use crate::mcp::calls::Call;
 use crate::mcp::{Client, REGISTRY_DEFAULT, Toolbox, messages, progress, streams};
 use crate::requests::{Query, collect};
 use crate::table::{Access, Content, Parameter, Route, json, schema};
@@ -72,6 +73,10 @@ const REGISTRY_HEADER: &str = "x-void-registry";
 
 /// Words about a call that nobody has read yet.
 const PIECES_MAX: usize = 16;
+
+const VERSION_HEADER: &str = "mcp-protocol-version";
+/// Revisions in which a request's head says nothing beside its own revision.
+const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// What `void mcp` passes on for its client, message by message.
 const BRIDGED_HEADER: &str = "x-void-bridge";
@@ -133,11 +138,21 @@ pub(crate) async fn answer(
             Some(token) => with_progress(token, answering).await,
         });
     }
-    let id = match messages::strict(&body) {
-        Ok(mut message) => message.remove("id").unwrap_or_default(),
+    let mut message = match messages::strict(&body) {
+        Ok(message) => message,
         Err(error) => return Ok(refusal(StatusCode::BAD_REQUEST, Value::Null, &error)),
     };
     let token = progress::token(&body).filter(|_| takes_events(&parts.headers));
+    if is_plain(&parts.headers)
+        && let Some(call) = Call::of(&mut message)
+    {
+        let answering = async move { bridged(Some(call.answer(&toolbox).await)) };
+        return Ok(match token {
+            None => answering.await,
+            Some(token) => with_progress(token, answering).await,
+        });
+    }
+    let id = message.remove("id").unwrap_or_default();
     // Answers are JSON, and a stream only for whoever asked for word in between and takes one.
     let accepted = HeaderValue::from_static("application/json, text/event-stream");
     parts.headers.insert(header::ACCEPT, accepted);
@@ -155,6 +170,17 @@ pub(crate) async fn answer(
         None => answering.await,
         Some(token) => with_progress(token, answering).await,
     })
+}
+
+/// Whether nothing in the head of a request says more than its message, nor anything that the SDK would refuse.
+fn is_plain(headers: &HeaderMap) -> bool {
+    let mut versions = headers.get_all(VERSION_HEADER).iter();
+    let version = versions.next();
+    let is_known =
+        version.is_none_or(|version| WITH_HANDSHAKE.iter().any(|known| version == known));
+    let kind = headers.get(header::CONTENT_TYPE);
+    let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    is_known && versions.next().is_none() && is_json
 }
 
 fn takes_events(headers: &HeaderMap) -> bool {

@@ -84,7 +84,7 @@ fn subject(request: &MuteRequest) -> Result<Muted, ApiError> {
             None => Err(mute_error(MuteError::UnknownService)),
         },
         (None, Some(host)) => Ok(Muted::Host(host.clone())),
-        (None, None) | (Some(_), Some(_)) => Err(ApiError::invalid_field(
+        (None, None) | (Some(_), Some(_)) => Err(ApiError::invalid_saying(
             "service",
             "name either a service or a host",
         )),
@@ -101,7 +101,7 @@ fn until(request: &MuteRequest) -> Result<Until, ApiError> {
                 "must be a time like 2026-11-16T22:00:00Z",
             )),
         },
-        (None, None) | (Some(_), Some(_)) => Err(ApiError::invalid_field(
+        (None, None) | (Some(_), Some(_)) => Err(ApiError::invalid_saying(
             "for_s",
             "say either for_s or until",
         )),
@@ -147,8 +147,9 @@ fn mute_error(error: MuteError) -> ApiError {
         MuteError::NotFound => {
             ApiError::not_found(message).hint("void notify ls shows what is muted")
         }
-        MuteError::Reason => ApiError::invalid_field("reason", message),
-        MuteError::End(_) => ApiError::invalid_field("until", message),
+        MuteError::Reason => ApiError::invalid_saying("reason", message),
+        MuteError::End(_) => ApiError::invalid_saying("until", message)
+            .hint("4h, 7d, or 30d at most; or a moment before that"),
         MuteError::TooMany => ApiError::new(FailureCode::TooMany, message),
         MuteError::KeyUsed => ApiError::new(FailureCode::Used, message),
         MuteError::Store(error) => error.into(),

@@ -108,6 +108,10 @@ pub(crate) async fn invite(
             "name",
             "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit",
         )),
+        Err(error @ InviteError::Reserved) => {
+            Err(ApiError::new(FailureCode::NameTaken, error.to_string())
+                .hint("choose another name"))
+        }
         Err(error @ InviteError::Joined) => {
             Err(ApiError::new(FailureCode::NameTaken, error.to_string())
                 .hint("void node revoke NAME ends that one first"))

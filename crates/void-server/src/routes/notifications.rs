@@ -165,7 +165,9 @@ fn pair_error(error: PairError) -> ApiError {
     let message = error.to_string();
     match error {
         PairError::OwnerOnly => ApiError::owner_only(),
-        PairError::NotFound => ApiError::not_found(message),
+        PairError::NotFound => {
+            ApiError::not_found(message).hint("void notify ls shows who is paired")
+        }
         PairError::NotSetUp => ApiError::new(FailureCode::NotSetUp, message)
             .hint("set TELEGRAM_BOT_TOKEN to the token that @BotFather gave you"),
         PairError::Unreachable(_) => ApiError::new(FailureCode::Unreachable, message)
@@ -201,7 +203,10 @@ pub(crate) async fn retry(
     Caller(ctx): Caller,
     Segment(id): Segment,
 ) -> Result<Json<RetriedResponse>, ApiError> {
-    let missing = || ApiError::not_found("there is nothing like that to try again");
+    let missing = || {
+        ApiError::not_found("there is nothing like that to try again")
+            .hint("void notify ls shows what could not be delivered")
+    };
     let id: NotificationId = id.parse().map_err(|_| missing())?;
     if void_notify::retry(app.notifications(), &ctx, id).await? {
         Ok(Json(RetriedResponse { retried: true }))
@@ -242,6 +247,8 @@ fn refused(error: DecideError) -> ApiError {
         | DecideError::DigestNeeded
         | DecideError::FreshLoginNeeded
         | DecideError::OtherSurfaceNeeded
-        | DecideError::ReasonTooLong => ApiError::forbidden(message),
+        | DecideError::ReasonTooLong
+        | DecideError::NotADraft
+        | DecideError::InvalidEdit(_) => ApiError::forbidden(message),
     }
 }

@@ -12,17 +12,25 @@ use void_api::proposals::{
 use void_control::proposals::{
     self, CancelError, Decision, Listed, ProposalKey, SettleError, Settled,
 };
-use void_control::{Control, nodes};
+use void_control::{Control, nodes, token_taints};
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Sight, Status};
+use void_domain::taint::Taint;
 
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::routes::actions::{self, WaitQuery, current};
 use crate::table::{Access, CURSOR, LIMIT, Parameter, Route, WAIT, json, schema};
-use crate::wire::row_response;
+use crate::wire::{listed_response, row_response};
+
+const UNTRUSTED: Parameter = Parameter {
+    name: "untrusted",
+    kind: "string",
+    meaning: "true: what a machine or a stranger could have written too; the token of an agent is marked by it, and from then on \
+        its safe actions wait",
+};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -50,7 +58,7 @@ pub(super) const ROUTES: &[Route] = &[
         access: Access::Read,
         operation: "getProposal",
         summary: "One proposal, by id or code",
-        query: &[],
+        query: &[UNTRUSTED],
         request: None,
         response: json::<RowResponse>(),
         handler: || get(show),
@@ -71,7 +79,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/api/proposals/{id}/cancel",
         access: Access::Withdraw,
         operation: "cancelProposal",
-        summary: "Withdraw one's own wish or draft while it waits",
+        summary: "Withdraw one's own request or draft while it waits; the owner also what is approved and has not started",
         query: &[],
         request: None,
         response: json::<RowResponse>(),
@@ -89,6 +97,13 @@ pub(super) const ROUTES: &[Route] = &[
         handler: || post(settle),
     },
 ];
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShowQuery {
+    #[serde(default)]
+    untrusted: bool,
+}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,7 +131,7 @@ pub(crate) async fn list(
     let sight = Sight::of(&ctx.actor);
     let rows = page.items.iter();
     Ok(Json(ProposalsResponse {
-        proposals: rows.map(|row| row_response(row, sight)).collect(),
+        proposals: rows.map(|row| listed_response(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -125,14 +140,27 @@ pub(crate) async fn show(
     State(app): State<App>,
     Caller(ctx): Caller,
     Segment(key): Segment,
+    Query(query): Query<ShowQuery>,
 ) -> Result<Json<RowResponse>, ApiError> {
     let missing = || ApiError::no_proposal();
     let key = ProposalKey::parse(&key).ok_or_else(missing)?;
-    let found = proposals::find(app.control(), &ctx, key)
-        .await?
-        .ok_or_else(missing)?;
-    let sight = Sight::of(&ctx.actor);
-    Ok(Json(row_now(app.control(), &found, sight)))
+    let (control, ctx) = (app.control(), &ctx);
+    let found = proposals::find(control, ctx, key).await?;
+    let found = found.ok_or_else(missing)?;
+    let row = row_now(control, &found, Sight::of(&ctx.actor));
+    if !query.untrusted {
+        return Ok(Json(row));
+    }
+    let whole = row_now(control, &found, Sight::Whole);
+    let proposal = &found.proposal;
+    let mut given = Taint::clean();
+    given.unite(&proposal.taint);
+    let message = |row: &RowResponse| row.error.as_ref().map(|error| error.message.clone());
+    if row.result != whole.result || message(&row) != message(&whole) {
+        given.add(&format!("output of {}", proposal.code));
+    }
+    token_taints::mark(control, ctx, &given).await?;
+    Ok(Json(whole))
 }
 
 /// The row, with what a node has said so far while it runs.
@@ -195,6 +223,11 @@ pub(crate) async fn cancel(
             let message = format!("it no longer waits: it is {}", row.status().as_str());
             let row = current(app.control(), &ctx, row.id).await?;
             Err(ApiError::new(FailureCode::AlreadyDecided, message).row(row))
+        }
+        Err(error @ CancelError::Offered(_)) => {
+            let message = error.to_string();
+            let row = current(app.control(), &ctx, id).await?;
+            Err(ApiError::new(FailureCode::Busy, message).row(row))
         }
         Err(CancelError::Store(error)) => Err(error.into()),
     }

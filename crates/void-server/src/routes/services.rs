@@ -4,16 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::routing::get;
 use void_api::services::{
-    ChangeResponse, ServiceDetail, ServiceResponse, ServiceWithHistoryResponse, ServicesResponse,
-    StoppedResponse,
+    ServiceChangeResponse, ServiceDetail, ServiceResponse, ServiceWithHistoryResponse,
+    ServicesResponse, StoppedResponse,
 };
 use void_control::health::{self, ServiceChange, ServiceView};
+use void_domain::knowledge::RunbookName;
 use void_domain::services::{Check, CheckResult, Location, Standing};
 use void_domain::time::Timestamp;
 
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
+use crate::routes::runbooks;
 use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
@@ -58,16 +60,19 @@ pub(crate) async fn list(State(app): State<App>, Caller(_): Caller) -> Json<Serv
 
 pub(crate) async fn show(
     State(app): State<App>,
-    Caller(_): Caller,
+    Caller(ctx): Caller,
     Segment(id): Segment,
 ) -> Result<Json<ServiceWithHistoryResponse>, ApiError> {
     let Some(view) = health::find(app.control(), &id) else {
         return Err(ApiError::not_found("no service of that id is watched").hint("void services"));
     };
     let changes = health::history(app.control(), &view.service.id).await?;
+    let about = [RunbookName::Service(view.service.id.clone())];
+    let runbooks = runbooks::about(app.control(), &ctx, &about).await?;
     Ok(Json(ServiceWithHistoryResponse {
         service: service_response(view),
         history: changes.iter().map(change_response).collect(),
+        runbooks,
         at: app.control().clock().now().to_string(),
     }))
 }
@@ -123,8 +128,8 @@ fn service_detail(answer: CheckResult, standing: Standing) -> ServiceDetail {
     }
 }
 
-fn change_response(change: &ServiceChange) -> ChangeResponse {
-    ChangeResponse {
+fn change_response(change: &ServiceChange) -> ServiceChangeResponse {
+    ServiceChangeResponse {
         at: change.at.to_string(),
         from: change.from.as_str().into(),
         to: change.to.as_str().into(),

@@ -3,10 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::get;
-use void_api::status::{StatusResponse, StorageResponse};
+use void_api::status::{EmbeddingsResponse, StatusResponse, StorageResponse};
+use void_control::embeddings::{self, EmbeddingsView};
 use void_control::nodes::{self, NodeView};
 use void_control::retention::{self, Sizes};
-use void_control::{audit, freezes, health, inbox, instances, mutes, proposals, quarantine};
+use void_control::{
+    Control, audit, freezes, health, inbox, instances, mutes, proposals, quarantine,
+};
 use void_domain::freezes::Freeze;
 use void_domain::nodes::Membership;
 use void_domain::proposals::Status;
@@ -42,6 +45,25 @@ fn storage_response(sizes: Sizes) -> StorageResponse {
     }
 }
 
+fn embeddings_response(view: EmbeddingsView) -> EmbeddingsResponse {
+    let (code, message) = view.trouble.unzip();
+    EmbeddingsResponse {
+        state: view.state.as_str().into(),
+        done: view.done,
+        total: view.total,
+        skipped: view.skipped,
+        chunks: view.chunks,
+        memory_bytes: view.memory_bytes,
+        code: code.map(Into::into),
+        message,
+    }
+}
+
+async fn instance_names(control: &Control) -> Result<Vec<String>, ApiError> {
+    let all = instances::list(control).await?.into_iter();
+    Ok(all.map(|instance| instance.name.to_string()).collect())
+}
+
 pub(crate) async fn show(
     State(app): State<App>,
     Caller(ctx): Caller,
@@ -61,11 +83,11 @@ pub(crate) async fn show(
     let joined = |view: &&NodeView| matches!(view.node.membership, Membership::Joined { .. });
     let nodes_here = nodes.iter().filter(joined).filter(|view| view.here).count();
     let asks = |view: &&NodeView| matches!(view.node.membership, Membership::Waiting { .. });
-    let frozen = match freezes::current(control).await? {
+    let frozen = match freezes::shown_to(control, &ctx).await? {
         Freeze::Frozen(frozen) if frozen.until.is_none_or(|until| now < until) => Some(frozen),
         Freeze::Frozen(_) | Freeze::Thawed => None,
     };
-    let (audit_seq, head) = audit::head(control).await?;
+    let (audit_seq, head) = audit::head_for(control, &ctx).await?;
     let reach = void_notify::reach(app.notifications()).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -92,20 +114,20 @@ pub(crate) async fn show(
         services_untold: reach.untold_services,
         channels: reach.places,
         mutes: mutes::list(control).await?.len(),
+        open_fences: (app.processes().open_fences().iter())
+            .map(ToString::to_string)
+            .collect(),
         quarantined: quarantine::count(control).await?,
         actions: control.catalogue().actions().len(),
         catalogue_digest: control.catalogue().digest().to_string(),
         catalogue_commit: control.catalogue_commit().map(str::to_owned),
         instance: control.instance().name.to_string(),
-        instances: instances::list(control)
-            .await?
-            .into_iter()
-            .map(|instance| instance.name.to_string())
-            .collect(),
+        instances: instance_names(control).await?,
         displaced: instances::is_displaced(control),
         audit_seq,
-        audit_head: head.to_string(),
+        audit_head: head.map(|head| head.to_string()),
         storage: storage_response(retention::sizes(control).await?),
+        embeddings: embeddings::view(control).map(embeddings_response),
         at: now.to_string(),
         clock_ahead_s: (control.clock().doubt()).map(|doubt| doubt.ahead_ms() / 1_000),
     }))

@@ -7,10 +7,12 @@ use axum::extract::State;
 use axum::routing::{delete, get, post};
 use serde_json::Value;
 use void_api::tokens::{
-    NewTokenResponse, RevokedResponse, TokenRequest, TokenResponse, TokensResponse,
+    NewTokenResponse, RevokedResponse, SOURCE_CHARS_MAX, SOURCES_MAX, TokenClearRequest,
+    TokenClearedResponse, TokenRequest, TokenResponse, TokensResponse,
 };
 use void_control::quarantine::{self, Kind};
-use void_control::tokens::{self, TokenError};
+use void_control::token_taints::{self, ClearError};
+use void_control::tokens::{self, ListedToken, TokenError};
 use void_domain::actors::ActorKind;
 use void_domain::agents::AgentRefusal;
 use void_domain::capabilities::{Capabilities, Capability};
@@ -56,6 +58,17 @@ pub(super) const ROUTES: &[Route] = &[
         response: json::<RevokedResponse>(),
         handler: || delete(revoke),
     },
+    Route {
+        method: "POST",
+        path: "/api/tokens/{id}/clear",
+        access: Access::OwnerRecent,
+        operation: "clearToken",
+        summary: "Answer for a token that has read what a stranger could have written: its safe actions run again",
+        query: &[],
+        request: Some(schema::<TokenClearRequest>),
+        response: json::<TokenClearedResponse>(),
+        handler: || post(clear),
+    },
 ];
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>, ApiError> {
@@ -68,7 +81,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>,
         .collect();
     let tokens = tokens
         .into_iter()
-        .map(|token| TokenResponse {
+        .map(|ListedToken { token, taint }| TokenResponse {
             quarantined: quarantined.contains(&token.id.to_string()),
             id: token.id.to_string(),
             kind: token.kind.as_str().into(),
@@ -78,6 +91,8 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>,
                 .collect(),
             created_at: token.created_at.to_string(),
             revoked_at: token.revoked_at.map(|at| at.to_string()),
+            tainted_at: taint.as_ref().map(|taint| taint.last_at.to_string()),
+            taint: taint.map_or_else(Vec::new, |taint| taint.taint.sources().to_vec()),
             name: token.name,
         })
         .collect();
@@ -121,13 +136,47 @@ pub(crate) async fn revoke(
     Caller(ctx): Caller,
     Segment(id): Segment,
 ) -> Result<Json<RevokedResponse>, ApiError> {
-    let id: TokenId = id
-        .parse()
-        .map_err(|_| ApiError::not_found("there is no such token").hint("void token ls"))?;
+    let id = parse_id(&id)?;
     tokens::revoke(app.control(), &ctx, id)
         .await
         .map_err(token_error)?;
     Ok(Json(RevokedResponse { revoked: true }))
+}
+
+pub(crate) async fn clear(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+    Body(request): Body<TokenClearRequest>,
+) -> Result<Json<TokenClearedResponse>, ApiError> {
+    let id = parse_id(&id)?;
+    let seen = request.taint.ok_or_else(|| {
+        ApiError::invalid_field("taint", "is missing: what you saw that it has read")
+    })?;
+    let is_long = |source: &String| source.chars().count() > SOURCE_CHARS_MAX;
+    if seen.len() > SOURCES_MAX || seen.iter().any(is_long) {
+        let problem = format!("is at most {SOURCES_MAX} texts of {SOURCE_CHARS_MAX} characters");
+        return Err(ApiError::invalid_field("taint", problem));
+    }
+    let cleared = token_taints::clear(app.control(), &ctx, id, seen).await;
+    cleared.map_err(clear_error)?;
+    Ok(Json(TokenClearedResponse { cleared: true }))
+}
+
+fn parse_id(id: &str) -> Result<TokenId, ApiError> {
+    let missing = |_| ApiError::not_found("there is no such token").hint("void token ls");
+    id.parse().map_err(missing)
+}
+
+fn clear_error(error: ClearError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        ClearError::OwnerOnly => ApiError::owner_only(),
+        ClearError::NotFound => ApiError::not_found(message).hint("void token ls"),
+        ClearError::NotMarked => ApiError::new(FailureCode::NotNeeded, message),
+        ClearError::Moved => ApiError::new(FailureCode::Changed, message).hint("void token ls"),
+        ClearError::Store(error) => error.into(),
+    }
 }
 
 fn token_error(error: TokenError) -> ApiError {
@@ -150,12 +199,12 @@ fn token_error(error: TokenError) -> ApiError {
 fn refusal_error(refusal: AgentRefusal) -> ApiError {
     let message = refusal.to_string();
     match refusal {
-        AgentRefusal::CapabilityUnused(_) => ApiError::invalid_field("capabilities", message),
+        AgentRefusal::CapabilityUnused(_) => ApiError::invalid_saying("capabilities", message),
         AgentRefusal::OtherCapabilities(_) => ApiError::new(FailureCode::NameTaken, message)
             .hint("ask for the same capabilities, or choose another name"),
         AgentRefusal::Withdrawn => ApiError::new(FailureCode::NameWithdrawn, message)
             .hint("choose another name, or bring the same agent back with --restore"),
-        AgentRefusal::ReadsLike(_) | AgentRefusal::Reserved => {
+        AgentRefusal::ReadsLike(_) | AgentRefusal::Reserved | AgentRefusal::InTree(_) => {
             ApiError::new(FailureCode::NameTaken, message).hint("choose another name")
         }
         AgentRefusal::NotWithdrawn => {

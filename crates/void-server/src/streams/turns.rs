@@ -238,7 +238,7 @@ fn rest(message: &Message, seen: TurnProgress) -> Vec<ChatEvent> {
     };
     let mut events = Vec::new();
     if seen == TurnProgress::default() {
-        events.extend(turn.trace.iter().map(ChatEvent::of_step));
+        events.extend(turn.trace.iter().flat_map(ChatEvent::of_step));
     }
     if let Some(text) = message
         .body

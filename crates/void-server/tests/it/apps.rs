@@ -18,6 +18,7 @@ use void_agent::turns::Talk;
 use void_api::doctor::Finding;
 use void_bridge::BridgeConfig;
 use void_channels::{Channel, Checker, ProxmoxConfig};
+use void_control::embeddings::EmbeddingsConfig;
 use void_control::instances::{Identity, StartError};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::capabilities::Capability;
@@ -35,6 +36,8 @@ use void_testkit::{eventually, postgres_database};
 use crate::callers::{Caller, Shows};
 use crate::labs::Lab;
 use crate::leaks::{self, Secrets};
+use crate::routes::agent_processes;
+use crate::webs::Reading;
 
 mod before;
 
@@ -71,6 +74,8 @@ pub struct Setup {
     pub agents: Vec<Agent>,
     pub bridge: Option<BridgeConfig>,
     pub notifications: Option<NotificationsConfig>,
+    pub captures: Reading,
+    pub embeddings: EmbeddingsConfig,
     /// What the instance is called, and with it which data folder it has; the lab's own otherwise.
     pub instance: Option<&'static str>,
     pub replace_catalogue: bool,
@@ -98,6 +103,8 @@ impl Default for Setup {
             agents: agents::builtin().unwrap(),
             bridge: None,
             notifications: None,
+            captures: Reading::default(),
+            embeddings: EmbeddingsConfig::Off,
             instance: None,
             replace_catalogue: false,
             has_witness: false,
@@ -496,6 +503,7 @@ impl Setup {
                 Some(config) => Notifiers::new(config).unwrap(),
                 None => Notifiers::default(),
             },
+            embeddings: self.embeddings,
         })
         .await?;
         let control = plane.control().clone();
@@ -503,9 +511,12 @@ impl Setup {
         let bound = Bound::to(self.listen).await.unwrap();
         let address = bound.address;
         let talk = Talk::new(control.clone(), self.agents);
+        let processes = agent_processes::processes(&control, self.lab.path(), address);
         let router = void_server::router(ServerConfig {
             plane,
             talk: talk.clone(),
+            captures: self.captures.build(),
+            processes: processes.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
             listens_on: address,

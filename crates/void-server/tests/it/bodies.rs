@@ -39,7 +39,14 @@ async fn a_body_fits_the_document_exactly_if_its_shape_is_taken() {
         ("kind", [json!("token"), json!("word")]),
         ("id", [json!("nobody"), json!("x".repeat(129))]),
     ];
+    let tokens: &[(&str, [Value; 2])] = &[
+        ("kind", [json!("agent"), json!("viewer")]),
+        ("name", [json!("little-helper"), json!("A B")]),
+        ("capabilities", [json!(["read"]), json!({"read": false})]),
+        ("restore", [json!(true), json!(false)]),
+    ];
     let of = [
+        ("/api/tokens", tokens),
         ("/api/mutes", members),
         ("/api/quarantine/confirm", choices),
         ("/api/quarantine/remove", choices),

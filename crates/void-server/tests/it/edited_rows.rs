@@ -9,7 +9,7 @@ use crate::callers::HttpResponse;
 use crate::forgeries::run;
 
 /// An app whose rows do not fit its record at the end, because the test edited them.
-async fn app_on(engine: &Engine) -> App {
+pub async fn app_on(engine: &Engine) -> App {
     let mut app = App::on(engine.clone()).await;
     app.looks_back = false;
     app
@@ -19,7 +19,7 @@ fn id(row: &Value) -> &str {
     row["id"].as_str().unwrap()
 }
 
-async fn mismatches(app: &App) -> Vec<(String, String)> {
+pub async fn mismatches(app: &App) -> Vec<(String, String)> {
     let verdict = app.owner().get("/api/audit-verify").await.ok();
     assert_eq!(verdict["intact"], true, "{verdict}");
     let named = verdict["mismatches"].as_array().unwrap();

@@ -251,7 +251,7 @@ async fn what_a_form_can_send_changes_nothing_on_any_route() {
                     }
                     let id = match route.operation {
                         "runAction" => "touch-a",
-                        "revokeToken" => &token.id,
+                        "revokeToken" | "clearToken" => &token.id,
                         _ => row["id"].as_str().unwrap(),
                     };
                     let path = route

@@ -262,8 +262,12 @@ async fn a_trigger_that_refuses_or_undoes_the_freeze_starts_nothing() {
                      CREATE TRIGGER odd BEFORE UPDATE ON freezes FOR EACH ROW EXECUTE FUNCTION odd();"
                 }
             };
+            let waits = app.owner().run("stop-a").await.json();
             run(&app, &engine, create);
-            let refused = app.owner().post("/api/freeze", json!({})).await;
+            let refused = app
+                .owner()
+                .post("/api/freeze", json!({"reason": "a test"}))
+                .await;
             assert!(refused.status >= 500, "{}", refused.text);
             assert!(
                 refused.text.contains("nothing new starts here"),
@@ -273,6 +277,7 @@ async fn a_trigger_that_refuses_or_undoes_the_freeze_starts_nothing() {
             let ran = app.owner().run("touch-a").await;
             assert!(!ran.text.contains("\"executed\":true"), "{}", ran.text);
             assert_eq!(app.lab.effect_count(), 0);
+            an_unrecorded_freeze_is_shown_and_refuses_a_yes(&app, &waits).await;
             let verdict = verdict(&app).await;
             assert_eq!(verdict["mismatches"][0]["table"], "schema", "{verdict}");
             assert_eq!(verdict["mismatches"][0]["id"], "odd", "{verdict}");
@@ -290,6 +295,32 @@ async fn a_trigger_that_refuses_or_undoes_the_freeze_starts_nothing() {
             .await;
         }
     }
+}
+
+/// What holds is what everybody is shown, on the record or not, and a yes is refused before it counts.
+async fn an_unrecorded_freeze_is_shown_and_refuses_a_yes(app: &App, waits: &Value) {
+    let id = waits["action_row_id"].as_str().unwrap();
+    for (path, prefix) in [("/api/freeze", ""), ("/api/status", "frozen_")] {
+        let shown = app.owner().get(path).await.ok();
+        assert_eq!(shown["frozen"], true, "{shown}");
+        assert_eq!(shown[format!("{prefix}by")], "owner-api", "{shown}");
+        let why = shown[format!("{prefix}reason")]
+            .as_str()
+            .unwrap_or_default();
+        assert!(
+            why.contains("could not be recorded") && why.contains("a test"),
+            "{shown}"
+        );
+    }
+    let row = app.row(id).await;
+    let yes = json!({"decision": "approve", "digest": row["digest"]});
+    let told = app
+        .owner()
+        .post(&format!("/api/proposals/{id}/decide"), yes)
+        .await;
+    assert_eq!(told.status, 409, "{}", told.text);
+    assert_eq!(told.json()["error"]["code"], "frozen", "{}", told.text);
+    assert_eq!(app.row(id).await["status"], "pending");
 }
 
 /// More than one page of entries whose verb or audience is none of ours.

@@ -3,12 +3,15 @@
 
 use serde_json::json;
 use void_control::events::Told;
-use void_domain::events::Audience;
+use void_control::{Clock, backups};
+use void_domain::events::{Audience, EventId};
 use void_domain::facts::NewFact;
-use void_store::{StoreError, facts};
+use void_store::{StoreError, events, facts};
+use void_testkit::eventually;
 
 use crate::apps::{App, Engine};
 use crate::forgeries::run;
+use crate::rollbacks::{keep, put_back};
 use crate::sse::Listener;
 
 /// As a newer instance commits it: the verb or the audience is none of ours.
@@ -138,5 +141,72 @@ async fn an_id_of_another_numbering_is_lost_and_one_of_this_goes_on() {
         owner.delete("/api/freeze").await.ok();
         let going_on = text_until(&app, &id, "\"frozen\":false").await;
         assert!(!going_on.contains("stream.lost"), "{going_on}");
+    }
+}
+
+/// A copy knows nothing of what followed it: put back a second time, it would be numbered as it was the first time, and
+/// whoever heard the first life would go on in the second without a word.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_is_restored_again_is_numbered_as_in_no_earlier_life() {
+    let app = App::start().await;
+    app.queue("stop-a").await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    void_store::backups::create(&app.store, &copy)
+        .await
+        .unwrap();
+    // The same moment each time: a clock that was set back is no reason either.
+    let clock = Clock::manual(app.control.clock().now());
+    let mut lives: Vec<EventId> = Vec::new();
+    for life in ["one", "two", "three"] {
+        let place = folder.path().join(life);
+        std::fs::create_dir(&place).unwrap();
+        let database = place.join("void.db");
+        backups::restore(&copy, &database, &place.join("witness.json"), &clock)
+            .await
+            .unwrap();
+        let file = rusqlite::Connection::open(&database).unwrap();
+        let sql = "SELECT audit_seq, numbered_from FROM heads";
+        let (seq, from): (i64, i64) = file
+            .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
+        let (seq, numbered_from) = (seq.unsigned_abs(), from.unsigned_abs());
+        let newest = EventId::new(seq, numbered_from);
+        // It is an id that a client can send back, and one of this life alone.
+        assert_eq!(newest.to_string().parse(), Ok(newest));
+        for earlier in &lives {
+            assert!(
+                !earlier.is_of(numbered_from),
+                "{life}: {earlier} and {newest}"
+            );
+        }
+        lives.push(newest);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_of_any_earlier_life_of_a_copy_hears_that_it_is_lost() {
+    for engine in Engine::both().await {
+        let mut app = App::on(engine.clone()).await;
+        app.looks_back = false;
+        keep(&app, &engine);
+        let mut lives: Vec<String> = Vec::new();
+        for life in 1..=3 {
+            app.owner().post("/api/freeze", json!({})).await.ok();
+            put_back(&app, &engine);
+            eventually("the copy to be shut down", || async {
+                (app.audited("quarantine.set").await.len() == 1).then_some(())
+            })
+            .await;
+            let read: Result<_, StoreError> =
+                (app.store.read(|tx| Box::pin(events::standing(tx)))).await;
+            let stands = read.unwrap();
+            let newest = EventId::new(stands.audit_seq, stands.numbered_from);
+            for earlier in &lives {
+                let text = text_until(&app, earlier, "stream.lost").await;
+                assert!(!text.contains("freeze.changed"), "{life}: {text}");
+            }
+            lives.push(newest.to_string());
+        }
     }
 }

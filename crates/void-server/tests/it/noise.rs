@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use void_server::routes::{ROUTES, Route};
 
 use crate::apps::{App, Engine, Setup};
@@ -96,11 +96,10 @@ fn bad_requests(route: &Route, document: &Value) -> Vec<(String, Option<Vec<u8>>
             let reference =
                 &operation["requestBody"]["content"]["application/json"]["schema"]["$ref"];
             let pointer = reference.as_str().unwrap().trim_start_matches('#');
-            let properties = document.pointer(pointer).unwrap()["properties"]
-                .as_object()
-                .unwrap();
+            let properties = &document.pointer(pointer).unwrap()["properties"];
+            let properties = properties.as_object().into_iter();
             properties
-                .keys()
+                .flat_map(Map::keys)
                 .cloned()
                 .chain(["unknown".to_owned()])
                 .collect()

@@ -1,5 +1,7 @@
 //! The OpenAPI document: complete, resolvable, and true of every answer that any test gets.
 
+mod answers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -18,6 +20,7 @@ use void_testkit::models::{Format, ModelServer, Script};
 use crate::apps::{App, Engine, Setup};
 use crate::callers::HttpResponse;
 use crate::labs::Lab;
+use crate::routes::{agent_processes, attachments, entities};
 use crate::stands::{Stand, services};
 use crate::talks::{Turn, agents};
 
@@ -68,6 +71,7 @@ pub fn assert_described(method: &Method, path: &str, answer: &HttpResponse) {
                 assert!(kind.starts_with(media), "{context}");
                 return;
             }
+            Content::File => return attachments::assert_inert(kind, &context),
         },
         (Some(route), 503) if matches!(route.operation, "isReady" | "getHealth") => route.operation,
         // A notification has no answer, and a refusal is one of JSON-RPC.
@@ -144,7 +148,9 @@ fn every_member_of_a_request_has_its_bounds() {
     for route in ROUTES.iter().filter(|route| route.request.is_some()) {
         let body = &operation(route)["requestBody"];
         let schema = resolved(&body["content"]["application/json"]["schema"]);
-        let is_needed = schema["required"].is_array() || schema["minProperties"] == 1;
+        let mut whole = schema.clone();
+        whole["components"] = document["components"].clone();
+        let is_needed = !jsonschema::is_valid(&whole, &json!({}));
         assert_eq!(body["required"], is_needed, "{}", route.operation);
         required += usize::from(is_needed);
         // Newer nodes, providers' programs and newer revisions of MCP may say more.
@@ -155,7 +161,9 @@ fn every_member_of_a_request_has_its_bounds() {
             "{}",
             route.operation
         );
-        for (name, member) in schema["properties"].as_object().unwrap() {
+        // Some say nothing, and take nothing.
+        let members = schema["properties"].as_object().cloned();
+        for (name, member) in &members.unwrap_or_default() {
             let kinds = member["type"].to_string();
             let has = |key: &str| !member[key].is_null();
             let context = format!("{} {name} {member}", route.operation);
@@ -297,6 +305,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ..Setup::default()
     };
     let app = setup.start().await;
+    crate::routes::tree::open(&app).await;
     let owner = app.owner();
     let session = app.session().await;
     let (approved, rejected) = (app.queue("stop-a").await, app.queue("stop-b").await);
@@ -316,6 +325,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
             Some(json!({"params": {}, "reason": "x"})),
         ),
         ("GET", "/api/actions/pending?limit=2".into(), None),
+        ("GET", "/api/search?q=stop&limit=2".into(), None),
         (
             "POST",
             by(&approved, "/api/actions/pending/ROW/approve?wait=60"),
@@ -376,6 +386,13 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/api/services/web".into(), None),
         ("GET", "/api/lab".into(), None),
         ("GET", "/api/agents".into(), None),
+        ("GET", "/api/agents/topology".into(), None),
+        ("GET", "/api/agents/sentinel/can?limit=2".into(), None),
+        (
+            "POST",
+            "/api/agents/sentinel/move".into(),
+            Some(json!({"parent": "little-blue"})),
+        ),
         ("GET", "/api/agents/sentinel/conversation".into(), None),
         ("GET", "/api/agents/sentinel/conversations".into(), None),
         ("POST", "/api/agents/sentinel/conversation".into(), None),
@@ -396,6 +413,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ),
         ("GET", "/api/notifications".into(), None),
         ("POST", "/api/notifications/test".into(), None),
+        ("GET", "/api/actions/touch-a".into(), None),
         ("GET", "/api/pending-changes".into(), None),
         ("GET", "/api/backups".into(), None),
         ("POST", "/api/backups".into(), None),
@@ -408,7 +426,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/health".into(), None),
         ("GET", "/metrics".into(), None),
     ];
-    for (method, path, body) in calls {
+    for (method, path, body) in calls.into_iter().chain(agent_processes::calls(&app).await) {
         let method: Method = method.parse().unwrap();
         let answer = owner.send(method.clone(), &path, body).await;
         assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);
@@ -416,7 +434,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
-    // a program in a turn, a phone, a node, a browser.
+    // a program in a turn, a phone, a node, a browser, a token that has read a stranger's text.
     asked.extend([
         "pairChannel",
         "unpairChannel",
@@ -451,126 +469,24 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "proposeCatalogue",
         "approvePendingChange",
         "rejectPendingChange",
+        "draftChange",
+        "decideDrafts",
+        "approveEdited",
+        "askAgain",
+        "listAttachedConversations",
+        "attachConversation",
+        "exportConversation",
+        "deleteConversation",
+        "getSpaceConversation",
+        "clearToken",
     ]);
+    // With one that is there, in `routes/attachments.rs`.
+    asked.extend(attachments::OPERATIONS);
+    // What is done with an entity is tested with one of each kind, in `routes/entities.rs`.
+    let of_entities = ROUTES.iter().filter(|route| entities::is_about_one(route));
+    asked.extend(of_entities.map(|route| route.operation));
     let all: BTreeSet<&str> = ROUTES.iter().map(|route| route.operation).collect();
     assert_eq!(asked, all);
     let served = app.anonymous().get("/api/openapi.json").await.ok();
     assert_eq!(served, void_server::document());
-}
-
-/// What a person has to read before a yes is on the row that every client gets, and the document says so.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
-    let document = void_server::document();
-    let row = &document["components"]["schemas"]["Row"];
-    let required = row["required"].as_array().unwrap();
-    for (member, kind) in [
-        ("taint", "array"),
-        ("joined", "array"),
-        ("words_left_out", "integer"),
-        ("revision", "integer"),
-    ] {
-        assert_eq!(row["properties"][member]["type"], kind, "{member}: {row}");
-        assert!(required.contains(&json!(member)), "{member}");
-    }
-    assert_eq!(row["properties"]["taint"]["items"]["type"], "string");
-    for engine in Engine::both().await {
-        let app = App::on(engine).await;
-        let ctx = Ctx {
-            actor: Actor::Owner {
-                surface: Surface::Web,
-            },
-            capabilities: Capabilities::none(),
-            request_id: RequestId::new(app.control.clock().now(), [7; 10]),
-            authenticated_ago: None,
-            is_from_outside: false,
-        };
-        let ask = |sources: &[&str], reason: &str| {
-            let sources = sources.iter().map(|&source| source.to_owned()).collect();
-            let wanted = ProposeRequest {
-                action_id: "stop-a".to_owned(),
-                params: json!({}),
-                reason: Some(reason.to_owned()),
-                diff: None,
-                taint: Taint::from_sources(sources),
-            };
-            let (control, ctx) = (app.control.clone(), ctx.clone());
-            async move { propose(&control, &ctx, wanted).await.unwrap() }
-        };
-        ask(&[], "it is slow").await;
-        let read = || async {
-            let rows = app.owner().get("/api/proposals").await.ok();
-            rows["proposals"][0].clone()
-        };
-        let clean = read().await;
-        let said = |row: &Value| {
-            (
-                row["taint"].clone(),
-                row["revision"].clone(),
-                row["words_left_out"].clone(),
-            )
-        };
-        assert_eq!(said(&clean), (json!([]), json!(0), json!(0)));
-        assert_eq!(clean["joined"], json!([]));
-        // The same, from somebody who has read something foreign.
-        ask(&["output of touch-a"], "the log told me to").await;
-        let tainted = read().await;
-        assert_eq!(
-            said(&tainted),
-            (json!(["output of touch-a"]), json!(1), json!(0)),
-            "{tainted}"
-        );
-        assert_eq!(tainted["joined"][0]["reason"], "the log told me to");
-        assert_eq!(tainted["count"], 2);
-        // The list, the row itself and the card say the same, and each is what the document says of it.
-        let id = tainted["id"].as_str().unwrap();
-        assert_eq!(app.row(id).await, tainted);
-        let card = app
-            .owner()
-            .get(&format!("/api/proposals/{id}/card"))
-            .await
-            .ok();
-        assert_eq!(card["row"], tainted);
-    }
-}
-
-/// Also what a turn says of earlier proposals that it only looked at.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_streamed_and_stored_as_described() {
-    let proposes = |action: &str| {
-        let wish = json!({"action_id": action, "reason": "you asked"});
-        Script::calls("propose_action", &wish)
-    };
-    let lab = Arc::new(Lab::new());
-    let turn = async |scripts: Vec<Script>, text: &str| {
-        let model = ModelServer::start(Format::Anthropic, scripts);
-        let setup = Setup {
-            lab: Arc::clone(&lab),
-            agents: agents(&model),
-            ..Setup::default()
-        };
-        let app = setup.start().await;
-        let heard = Turn::say(&app.owner(), text).await.rest().await;
-        let stored = app.owner().get("/api/little-blue").await.ok();
-        let stored = stored["messages"].as_array().unwrap().last().cloned();
-        (heard, stored.unwrap()["turn"]["truth"].clone())
-    };
-    let (_, first) = turn(vec![proposes("stop-a"), Script::says("asked")], "stop it").await;
-    assert!(first.get("before").is_none(), "{first}");
-    let looks = json!({"proposal": first["waits"][0]["code"]});
-    let looks = Script::calls("proposal_status", &looks);
-    let scripts = vec![looks, proposes("rm-rf"), Script::says("it waits")];
-    let (heard, second) = turn(scripts, "does it wait?").await;
-    for event in &heard {
-        assert_turn_event(&event.event, &event.data);
-    }
-    let streamed = &heard.last().unwrap().data["truth"];
-    for truth in [streamed, &second] {
-        assert_eq!(truth["refused"][0]["reason"], "unknown_action", "{truth}");
-        assert_eq!(truth["refused"][0]["action_id"], "", "{truth}");
-        assert_eq!(
-            truth["before"]["waits"][0]["action_id"], "stop-a",
-            "{truth}"
-        );
-    }
 }

@@ -19,10 +19,10 @@ use crate::callers::Caller;
 use crate::sse::{Heard, Listener};
 
 /// Stands in everything that a machine could have said.
-const CANARY: &str = "CANARY-do-what-this-says";
+pub const CANARY: &str = "CANARY-do-what-this-says";
 
 /// A machine that says it in every place it has.
-struct Talkative;
+pub struct Talkative;
 
 fn said() -> Value {
     json!({
@@ -112,7 +112,8 @@ async fn no_route_and_no_event_hands_a_machines_words_to_an_agent() {
         "meta.read",
         "meta.update",
     ];
-    let agent = app.holder("agent", "blue", &everything).await.caller;
+    let holder = app.holder("agent", "blue", &everything).await;
+    let (token, agent) = (holder.id, holder.caller);
     let keys = runs(&app, &agent).await;
     for (method, path) in paths(&keys) {
         let answer = agent.send(method.clone(), &path, None).await;
@@ -128,12 +129,16 @@ async fn no_route_and_no_event_hands_a_machines_words_to_an_agent() {
         assert!(!listed.text.contains(CANARY), "{}", listed.text);
     }
     for key in &keys {
-        let arguments = json!({"proposal": key, "include_output": true});
-        let params = json!({"name": "proposal_status", "arguments": arguments});
+        let params = json!({"name": "proposal_status", "arguments": {"proposal": key}});
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
         let answer = agent.post("/mcp", call).await;
         assert!(!answer.text.contains(CANARY), "{}", answer.text);
     }
+    assert_eq!(
+        marks(&app, &token).await,
+        json!([]),
+        "looking how it went marks nobody"
+    );
     let heard = everything_heard(&app, &agent).await;
     assert!(heard.iter().any(|heard| heard.event == "proposal.failed"));
     assert!(heard.iter().any(|heard| heard.event == "proposal.unknown"));
@@ -142,8 +147,61 @@ async fn no_route_and_no_event_hands_a_machines_words_to_an_agent() {
     }
 }
 
+async fn marks(app: &App, token: &str) -> Value {
+    let listed = app.owner().get("/api/tokens").await.ok();
+    let tokens = listed["tokens"].as_array().unwrap().clone();
+    let found = tokens.into_iter().find(|one| one["id"] == token);
+    found.unwrap()["taint"].clone()
+}
+
+/// Whoever asks for them gets them with the mark, by either way.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machines_words_that_are_asked_for_mark_the_token() {
+    let setup = Setup {
+        executor: Some(Arc::new(Talkative)),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    for (number, action) in ["touch-a", "fail-a"].into_iter().enumerate() {
+        for over_mcp in [true, false] {
+            let name = format!("blue-{number}-{over_mcp}");
+            let holder = app.holder("agent", &name, &["read", "act"]).await;
+            let ran = holder.caller.run(action).await.ok();
+            let id = ran["action_row_id"].as_str().unwrap();
+            let path = format!("/api/proposals/{id}");
+            let clean = holder.caller.get(&format!("{path}?untrusted=false")).await;
+            assert!(!clean.text.contains(CANARY), "{}", clean.text);
+            assert_eq!(marks(&app, &holder.id).await, json!([]));
+            let arguments = json!({"proposal": id, "include_output": true});
+            let params = json!({"name": "proposal_status", "arguments": arguments});
+            let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+            let answer = match over_mcp {
+                true => holder.caller.post("/mcp", call).await,
+                false => holder.caller.get(&format!("{path}?untrusted=true")).await,
+            };
+            assert!(answer.text.contains(CANARY), "{}", answer.text);
+            let code = app.row(id).await["code"].as_str().unwrap().to_owned();
+            assert_eq!(
+                marks(&app, &holder.id).await,
+                json!([format!("output of {code}")])
+            );
+            let next = holder.caller.run("touch-b").await.ok();
+            assert_eq!(next["queued"], true, "{next}");
+        }
+    }
+    // There is nothing to be asked for of what only waits, and nobody is marked by it.
+    let holder = app.holder("agent", "red", &["read", "act"]).await;
+    let row = crate::apps::queue(&holder.caller, "stop-a").await;
+    let path = format!(
+        "/api/proposals/{}?untrusted=true",
+        row["id"].as_str().unwrap()
+    );
+    holder.caller.get(&path).await.ok();
+    assert_eq!(marks(&app, &holder.id).await, json!([]));
+}
+
 /// All that this caller hears of what has happened so far; a freeze at the end is heard by everybody.
-async fn everything_heard(app: &App, caller: &Caller) -> Vec<Heard> {
+pub async fn everything_heard(app: &App, caller: &Caller) -> Vec<Heard> {
     let before = app.control.hub().last();
     app.owner().delete("/api/freeze").await;
     let freeze = json!({"reason": "the end"});

@@ -31,7 +31,7 @@ fn pour(from: &Path, into: &Path) {
         .unwrap();
 }
 
-fn keep(app: &App, engine: &Engine) {
+pub fn keep(app: &App, engine: &Engine) {
     match engine {
         Engine::Sqlite => pour(
             &app.lab.path().join("void.db"),
@@ -44,7 +44,7 @@ fn keep(app: &App, engine: &Engine) {
     }
 }
 
-fn put_back(app: &App, engine: &Engine) {
+pub fn put_back(app: &App, engine: &Engine) {
     match engine {
         Engine::Sqlite => pour(
             &app.lab.path().join("old.db"),

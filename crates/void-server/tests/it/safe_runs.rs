@@ -135,3 +135,56 @@ async fn a_budget_is_one_agents_and_comes_back_after_an_hour() {
     app.pass(Duration::from_millis(1));
     assert_eq!(red.run("touch-3").await.ok()["executed"], true);
 }
+
+/// What nobody was asked about is read afterwards: the record has what its requester said, and nobody else hears it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_of_what_ran_or_was_refused_are_on_the_record_and_told_to_nobody() {
+    for engine in Engine::both().await {
+        let app = app(Setup {
+            engine,
+            ..Setup::default()
+        })
+        .await;
+        let red = app.agent("red").await;
+        let auditor = app.holder("agent", "auditor", &["audit.read"]).await.caller;
+        let reason = format!("because of {}", "ré".repeat(200));
+        let body = json!({"reason": reason, "diff": "+ a line"});
+        for status in [200, 409] {
+            let path = "/api/actions/touch-1/run?wait=20";
+            let answer = red.post(path, body.clone()).await;
+            assert_eq!(answer.status, status, "{}", answer.text);
+        }
+        let of_requests = ["proposal.created", "proposal.refused"];
+        let told: Vec<_> = (app.audit().await.into_iter())
+            .filter(|entry| entry.verb.starts_with("proposal."))
+            .collect();
+        let mut verbs = Vec::new();
+        for entry in &told {
+            let detail: serde_json::Value = serde_json::from_str(&entry.detail).unwrap();
+            if !of_requests.contains(&entry.verb.as_str()) {
+                assert!(
+                    !entry.detail.contains("because"),
+                    "once is enough: {entry:?}"
+                );
+                continue;
+            }
+            verbs.push(entry.verb.as_str());
+            let begins: String = reason.chars().take(200).collect();
+            assert_eq!(detail["reason"], json!(begins), "{}", entry.verb);
+            assert_eq!(detail["reason_cut"]["bytes"], reason.len());
+            assert_eq!(detail["diff"], "+ a line");
+            let event = void_domain::told::told(entry).unwrap().unwrap();
+            let heard = event.payload.to_json();
+            assert!(
+                !heard.contains("because") && !heard.contains("a line"),
+                "{heard}"
+            );
+        }
+        assert_eq!(verbs, of_requests);
+        let seen = auditor.get("/api/audit").await.text;
+        assert!(
+            !seen.contains("because") && !seen.contains("a line"),
+            "{seen}"
+        );
+    }
+}

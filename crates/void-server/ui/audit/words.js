@@ -59,6 +59,7 @@ function about(entry) {
 function keyOf(entry) {
   const { verb, detail } = entry;
   if (verb === "proposal.approved" && detail.approved_by === "policy") return "audit.did.proposal.let_through";
+  if (verb === "proposal.approved" && detail.approved_at) return "audit.did.proposal.put_back";
   if (verb === "proposal.verified" && detail.verification === "failed") return "audit.did.proposal.check_failed";
   if (verb === "proposal.verified" && detail.verification === "unverified") return "audit.did.proposal.unverified";
   if (verb === "service.changed" && ["up", "down", "unknown"].includes(String(detail.status)))

@@ -13,6 +13,7 @@ import { shape } from "../parts/states.js";
 /** More than this many fold. */
 const SHOWN_MAX = 5;
 const MOMENT_MS = 100;
+const KINDS = ["page", "task", "ref", "project", "space", "service", "action", "proposal", "conversation"];
 const TOOLS = [
   "service_status",
   "list_actions",
@@ -21,12 +22,26 @@ const TOOLS = [
   "withdraw_proposal",
   "search",
   "recent_activity",
+  "read",
+  "context",
+  "propose_change",
+  "read_record",
 ];
+/** Whose words say what it was about. @type {Record<string, string[]>} */
+const SAID_BY = {
+  list_actions: [],
+  context: [],
+  recent_activity: [],
+  read: ["title", "kind"],
+  propose_change: ["entity"],
+};
 /** Where the owner sees for himself what a tool looked at. @type {Record<string, [string, string]>} */
 const PLACES = {
   service_status: ["#/lab", "nav.lab"],
   list_actions: ["#/lab/actions", "actions.title"],
-  search: ["#/audit", "nav.audit"],
+  search: ["#/knowledge/search", "nav.knowledge"],
+  read_record: ["#/audit", "nav.audit"],
+  propose_change: ["#/inbox/drafts", "inbox.drafts"],
   recent_activity: ["#/audit", "nav.audit"],
 };
 /** @type {Record<string, string>} */
@@ -44,13 +59,9 @@ const argument = (args, name) => new RegExp(`(?:^|, )${name}: ([^,]+)`).exec(arg
 export function stepPhrase(step) {
   const isNow = step.status === "running";
   if (!TOOLS.includes(step.tool)) return t(isNow ? "chat.tool.other.now" : "chat.tool.other", { name: step.tool });
-  const what =
-    step.tool === "list_actions"
-      ? ""
-      : argument(step.args, "action_id") ||
-        argument(step.args, "proposal") ||
-        argument(step.args, "id") ||
-        argument(step.args, "query");
+  const names = SAID_BY[step.tool] ?? ["action_id", "proposal", "id", "query"];
+  const said = names.map((name) => argument(step.args, name)).find(Boolean) ?? "";
+  const what = KINDS.includes(said) ? t(`chat.kind.${said}`) : said;
   const form = what ? (isNow ? ".now_of" : ".of") : isNow ? ".now" : "";
   return t(`chat.tool.${step.tool}${form}`, { what });
 }
@@ -63,7 +74,7 @@ export function stepPhrase(step) {
  */
 function seen(step, truth) {
   const lists = [...truth.waits, ...truth.ran, ...truth.unverified, ...truth.refused];
-  const wanted = step.tool === "propose_action" ? argument(step.args, "action_id") : "";
+  const wanted = step.tool === "propose_action" ? argument(step.args, "action_id") : null;
   const item = lists.find((one) =>
     step.proposalId ? one.id === step.proposalId : one.id === "" && one.action_id === wanted,
   );

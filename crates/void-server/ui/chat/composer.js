@@ -8,6 +8,7 @@ import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
 import { toast } from "../parts/toasts.js";
 import { icon } from "../shell/icons.js";
+import { rememberTalk } from "../shell/settings.js";
 import { asleepBecause } from "./agents.js";
 import { placeNow } from "./context.js";
 
@@ -18,12 +19,15 @@ const MESSAGE_BYTES_MAX = 16 * 1024;
 
 /**
  * Drafts of this page, so that two places show the same.
- * @type {Set<(slug: string, text: string, from: HTMLElement) => void>}
+ * @type {Set<(key: string, text: string, from: HTMLElement) => void>}
  */
 const others = new Set();
 
-/** @param {string} slug */
-const draftKey = (slug) => `chat-draft-${slug}`;
+/** What the owner does not want to be told, as kind and id. */
+let keptBack = "";
+
+/** @param {{slug: string, space: string}} talk */
+const draftKey = ({ slug, space }) => `chat-draft-${space ? `${space}-` : ""}${slug}`;
 
 /**
  * @param {() => Talk} talkNow
@@ -65,10 +69,10 @@ export function composer(talkNow, sent) {
   );
 
   const keep = () => {
-    const { slug } = talkNow();
-    if (area.value) localStorage.setItem(draftKey(slug), area.value);
-    else localStorage.removeItem(draftKey(slug));
-    for (const other of others) other(slug, area.value, area);
+    const key = draftKey(talkNow());
+    if (area.value) localStorage.setItem(key, area.value);
+    else localStorage.removeItem(key);
+    for (const other of others) other(key, area.value, area);
   };
   const size = () => {
     // Where the browser does not do it by itself.
@@ -130,28 +134,35 @@ export function composer(talkNow, sent) {
       size();
     }
   };
-  /** @param {Talk} talk */
+  /** What is told with the next message of where one is; the owner may keep it back. @param {Talk} talk */
   const contextChip = (talk) => {
     const place = placeNow();
     if (!place) return null;
-    const name = talk.agent?.name ?? "";
-    if (!place.subject)
-      return el(
-        "span",
-        { class: "chat-context", title: t("chat.context_why", { name }) },
-        icon(place.page),
-        el("span", { class: "wrap" }, t("chat.context_page", { page: place.name })),
-      );
-    const mention = () => {
-      put(`${area.value}${/\S$/.test(area.value) ? " " : ""}${place.subject} `);
-      area.focus();
-    };
+    const { view } = place;
+    const key = `${view.entityType} ${view.entityId}`;
+    const isTold = keptBack !== key;
+    const what = place.subject || place.name;
     return el(
       "button",
-      { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: mention },
-      el("span", { "aria-hidden": "true" }, "+"),
-      el("span", { class: "wrap" }, t("chat.context_add", { subject: place.subject })),
+      {
+        type: "button",
+        class: "chat-context",
+        "aria-pressed": String(isTold),
+        title: t("chat.context_why", { name: talk.agent?.name ?? "" }),
+        onclick: () => {
+          keptBack = isTold ? key : "";
+          draw();
+          /** @type {HTMLElement | null} */ (context.querySelector("button"))?.focus();
+        },
+      },
+      icon(place.page),
+      el("span", { class: "wrap" }, t(isTold ? "chat.context_sees" : "chat.context_not", { what })),
     );
+  };
+  /** What goes with a message. */
+  const viewNow = () => {
+    const view = placeNow()?.view;
+    return view && keptBack !== `${view.entityType} ${view.entityId}` ? view : null;
   };
   const put = (/** @type {string} */ text) => {
     area.value = text;
@@ -174,7 +185,8 @@ export function composer(talkNow, sent) {
     const after = talk.messages.at(-1)?.seq ?? 0;
     draw();
     try {
-      await talk.say(text);
+      await talk.say(text, viewNow());
+      rememberTalk(talk.slug, talk.space);
       // What was written meanwhile is the next message.
       if (talk === talkNow() && area.value === text) put("");
       sent();
@@ -218,15 +230,15 @@ export function composer(talkNow, sent) {
     event.preventDefault();
     if (!go.hidden && !go.disabled) void sendDraft();
   });
-  const follow = (/** @type {string} */ slug, /** @type {string} */ text, /** @type {HTMLElement} */ from) => {
-    if (from === area || slug !== talkNow().slug) return;
+  const follow = (/** @type {string} */ key, /** @type {string} */ text, /** @type {HTMLElement} */ from) => {
+    if (from === area || key !== draftKey(talkNow())) return;
     area.value = text;
     size();
     draw();
   };
   others.add(follow);
   const load = () => {
-    area.value = localStorage.getItem(draftKey(talkNow().slug)) ?? "";
+    area.value = localStorage.getItem(draftKey(talkNow())) ?? "";
     problem = null;
     unsure = null;
     size();

@@ -1,50 +1,96 @@
 // @ts-check
-// What page the owner is on, as words that can be put into a message. Agents do not see the page.
+// What page the owner is on: in words for the owner, and as what a message says of it, so that "this" and "here" mean
+// something to whoever answers. The server looks whether it is there, and keeps it only in the step that reads it.
 
 import { home } from "../lib/data.js";
 import { t } from "../lib/words.js";
 import { currentRoute } from "../shell/router.js";
+import { chosenSpace } from "../shell/settings.js";
+import { hashBefore, onSubject, subjectAt } from "../shell/subjects.js";
 
-/** @typedef {{page: string, name: string, subject: string}} Place */
+/** @import { ViewRequest } from "../types/api.js" */
 
-/** The page before the chat took its place. @type {Place | null} */
-let before = null;
+/**
+ * `name`: what the page is called, `subject`: what it is about, `space`: of Knowledge, which one.
+ * @typedef {{page: string, name: string, subject: string, space: string, view: ViewRequest}} Place
+ */
+
+const SCREENS = ["home", "inbox", "lab", "knowledge", "audit", "settings"];
+/** What an id of a view looks like; the server refuses a message with another one. */
+const VIEW_ID = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}(\/[1-9][0-9]{0,9})?$/;
+/** @type {Record<string, ViewRequest["entityType"]>} */
+const KINDS = {
+  spaces: "space",
+  projects: "project",
+  pages: "page",
+  tasks: "task",
+  refs: "ref",
+  services: "service",
+  actions: "action",
+  nodes: "node",
+  hosts: "host",
+  guests: "guest",
+};
+
 /** @type {Set<() => void>} */
 const watchers = new Set();
 
 /** Where the owner is, or was before the chat filled the page. @returns {Place | null} */
 export function placeNow() {
-  return here() ?? (before?.subject ? before : null);
+  const here = placeAt(location.hash);
+  if (here) return here;
+  const before = hashBefore() ? placeAt(hashBefore()) : null;
+  return before?.subject || before?.space ? before : null;
 }
 
-/** @param {() => void} watcher */
+/** Told when the owner is elsewhere, or when the page knows better what it is about. @param {() => void} watcher */
 export function onPlace(watcher) {
   watchers.add(watcher);
   return () => void watchers.delete(watcher);
 }
 
-/** @returns {Place | null} */
-function here() {
-  const { page, parts } = currentRoute();
-  if (!["home", "inbox", "lab", "audit", "settings"].includes(page)) return null;
-  return { page, name: t(`nav.${page}`), subject: subjectOf(page, parts) };
+/** @param {string} hash @returns {Place | null} */
+function placeAt(hash) {
+  const { page, parts } = currentRoute(hash);
+  if (!SCREENS.includes(page)) return null;
+  const told = subjectAt(hash);
+  const view = viewOf(page, parts);
+  const subject = told?.name || subjectOf(page, parts);
+  const space =
+    page === "knowledge" ? told?.space || (view.entityType === "space" ? view.entityId : chosenSpace()) : "";
+  return { page, name: t(`nav.${page}`), subject, space, view };
 }
 
-/** @param {string} page @param {string[]} rest */
-function subjectOf(page, rest) {
-  const last = rest.at(-1) ?? "";
-  if (page === "inbox" && last && last !== "done") {
-    const known = [
-      ...(home.value?.inbox.items ?? []).filter((item) => item.kind !== "join"),
-      ...(home.value?.recent ?? []),
-    ].find((row) => row.id === last || row.code === last);
-    return known?.code ?? "";
-  }
-  return page === "lab" && rest.length > 1 ? last : "";
+/** @param {string} page @param {string[]} parts @returns {ViewRequest} */
+function viewOf(page, parts) {
+  const [first = "", second = "", third = ""] = parts;
+  const ofPage = KINDS[Object.hasOwn(KINDS, first) ? first : ""];
+  /** @type {ViewRequest | null} */
+  let view = null;
+  if (page === "inbox") view = { entityType: "proposal", entityId: rowAt(first)?.id ?? "" };
+  else if (page === "audit") view = { entityType: "entry", entityId: /^[1-9]\d*$/.test(first) ? first : "" };
+  else if (ofPage && (page === "lab" || page === "knowledge"))
+    view = { entityType: ofPage, entityId: ofPage === "guest" ? `${second}/${third}` : second };
+  if (view && VIEW_ID.test(view.entityId)) return view;
+  return { entityType: "screen", entityId: page === "knowledge" && first === "search" ? "search" : page };
 }
 
-addEventListener("hashchange", () => {
-  before = here() ?? before;
+/** @param {string} name an id or a code */
+const rowAt = (name) =>
+  [...(home.value?.inbox.items ?? []).filter((item) => item.kind !== "join"), ...(home.value?.recent ?? [])].find(
+    (row) => row.id === name || row.code === name,
+  );
+
+/** @param {string} page @param {string[]} parts */
+function subjectOf(page, parts) {
+  const last = parts.at(-1) ?? "";
+  if (page === "inbox") return rowAt(last)?.code ?? "";
+  if (page === "audit" && /^\d+$/.test(last)) return `#${last}`;
+  return page === "lab" && parts.length > 1 ? last : "";
+}
+
+const moved = () => {
   for (const watcher of watchers) watcher();
-});
-before = here();
+};
+addEventListener("hashchange", moved);
+onSubject(moved);

@@ -34,7 +34,7 @@ export function blockNode(block) {
     case "code":
       return codeNode(block.text, block.language);
     case "quote":
-      return el("blockquote", {}, block.blocks.map(blockNode));
+      return quoteNode(block.blocks);
     case "list":
       return listNode(block.start, block.items, block.tight);
     case "table":
@@ -42,12 +42,51 @@ export function blockNode(block) {
   }
 }
 
+/**
+ * A line of a checklist without its brackets, and whether it is done; null where it is none.
+ * @param {Block[]} item
+ * @returns {[Block[], boolean | null]}
+ */
+function ticked(item) {
+  const [block, ...rest] = item;
+  const [words, ...more] = block?.type === "paragraph" ? block.inlines : [];
+  const [all = "", box] = words?.type === "text" ? (/^\[([ xX])\]\s+/.exec(words.text) ?? []) : [];
+  if (words?.type !== "text" || box === undefined) return [item, null];
+  const without = { type: "text", text: words.text.slice(all.length) };
+  return [[/** @type {Block} */ ({ type: "paragraph", inlines: [without, ...more] }), ...rest], box !== " "];
+}
+
+/** A quote; one that begins with a kind, as `[!warning] Mind this`, has that as its head. @param {Block[]} blocks */
+function quoteNode(blocks) {
+  const [block, ...rest] = blocks;
+  const [words, ...more] = block?.type === "paragraph" ? block.inlines : [];
+  const [all = "", kind = "", title = ""] =
+    words?.type === "text" ? (/^\[!(\w+)\][+-]?[ \t]*([^\n]*)\n?/.exec(words.text) ?? []) : [];
+  if (words?.type !== "text" || !kind) return el("blockquote", {}, blocks.map(blockNode));
+  const left = words.text.slice(all.length);
+  const under = [...(left ? [/** @type {Inline} */ ({ type: "text", text: left })] : []), ...more];
+  return el(
+    "blockquote",
+    {},
+    el("p", {}, el("strong", {}, title || kind)),
+    under.length > 0 ? el("p", {}, inlineNodes(under)) : null,
+    rest.map(blockNode),
+  );
+}
+
 /** @param {number | null} start @param {Block[][]} items @param {boolean} isTight */
 function listNode(start, items, isTight) {
-  const nodes = items.map((item) =>
+  const nodes = items.map(ticked).map(([item, isDone]) =>
     el(
       "li",
-      {},
+      isDone === null ? {} : { class: "ticked" },
+      isDone === null
+        ? null
+        : el(
+            "span",
+            { class: "tick-box", role: "img", "aria-label": t(isDone ? "doc.done" : "doc.open") },
+            isDone ? "☑" : "☐",
+          ),
       item.map((block) => (isTight && block.type === "paragraph" ? inlineNodes(block.inlines) : [blockNode(block)])),
     ),
   );
@@ -58,7 +97,7 @@ function listNode(start, items, isTight) {
  * @param {Inline[]} inlines
  * @returns {Array<Node | string>}
  */
-function inlineNodes(inlines) {
+export function inlineNodes(inlines) {
   return inlines.flatMap((inline) => {
     switch (inline.type) {
       case "text":

@@ -8,16 +8,18 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { decideTogether, isDraftThatWaits } from "../parts/deciding.js";
 import { costWords } from "../parts/money.js";
 import { shape } from "../parts/states.js";
+import { readNodes } from "../parts/taints.js";
 import { toast } from "../parts/toasts.js";
 import { busyLine, stepChips } from "./chips.js";
 import { copyFromChat } from "./copying.js";
 import { GrowingText } from "./growing.js";
-import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
+import { keyOfRequest, liveItem, requestNode, requestsOf } from "./proposals.js";
 import { keptStep } from "./talks.js";
 
-/** @import { Message, TruthResponse, Turn } from "../types/api.js" */
+/** @import { Message, Row, TruthResponse, Turn } from "../types/api.js" */
 /** @typedef {Message & {turn: Turn}} AnswerMessage */
 
 const LINE_LETTERS = 48;
@@ -61,6 +63,7 @@ function ownNode(message) {
   const node = el(
     "li",
     { class: "turn mine", "aria-label": t("chat.by_you") },
+    el("p", { class: "turn-label" }, t("chat.by_you")),
     el("p", { class: "own" }, message.body),
     el("div", { class: "turn-foot" }, time(message.created_at), copy),
   );
@@ -79,18 +82,21 @@ function answerNode(message, talk, grown) {
   const busy = el("p", { class: "busy muted" });
   const trouble = el("div", { class: "stack" });
   const requests = el("div", { class: "requests" });
+  const together = el("div", {});
   const onRecord = el("p", { class: "muted small on-record", hidden: true }, t("chat.on_record"));
   const record = el("div", { class: "turn-record" });
   const foot = el("div", { class: "turn-foot" });
   const node = el(
     "li",
     { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") },
+    el("p", { class: "turn-label" }, talk.agent?.name ?? t("nav.chat")),
     chips,
     said,
     busy,
     trouble,
     onRecord,
     requests,
+    together,
     record,
     foot,
   );
@@ -108,6 +114,9 @@ function answerNode(message, talk, grown) {
     if (growing.blocks.length === 0) requestAnimationFrame(drawBusy);
     if (growing.show(live.blocks)) grown();
   };
+  /** What was drafted so far can be decided while the rest is written. */
+  const drawLiveDrafts = () =>
+    keyed(requests, (liveTurn()?.drafts ?? []).map(liveItem), keyOfRequest, (item) => requestNode(item, () => true));
   const drawBusy = () => {
     const live = liveTurn();
     const isRunning = message.turn.status === "running";
@@ -132,7 +141,8 @@ function answerNode(message, talk, grown) {
     if (isRunning) {
       mount(trouble);
       onRecord.hidden = true;
-      mount(requests);
+      drawLiveDrafts();
+      mount(together);
       mount(record);
       mount(foot);
       grow();
@@ -142,17 +152,37 @@ function answerNode(message, talk, grown) {
     mount(trouble, troubleOf(message, talk));
     onRecord.hidden = requestsOf(turn.truth).length === 0;
     keyed(requests, requestsOf(turn.truth), keyOfRequest, (item) => requestNode(item, () => isLastWith(item.id)));
+    drawTogether();
     drawRecord();
     mount(foot, ...footOf(message, talk));
   };
   /** How the requests that waited stand now, as far as it was read. @type {Map<string, string>} */
   const standings = new Map();
   const drawRecord = () => mount(record, ...recordOf(message.turn, standings));
+  /** Those of them that are drafts and wait. @type {Set<string>} */
+  const drafts = new Set();
+  const drawTogether = () =>
+    mount(
+      together,
+      drafts.size > 1
+        ? el(
+            "button",
+            { type: "button", class: "button small", onclick: () => decideTogether([...drafts]) },
+            t("together.open", { n: drafts.size }),
+          )
+        : null,
+    );
   requests.addEventListener("standing", (event) => {
-    const { id, status } = /** @type {CustomEvent} */ (event).detail;
+    /** @type {Row} */
+    const row = /** @type {CustomEvent} */ (event).detail;
+    const { id, status } = row;
+    const count = drafts.size;
+    if (isDraftThatWaits(row)) drafts.add(id);
+    else drafts.delete(id);
+    if (drafts.size !== count && message.turn.status !== "running") drawTogether();
     if (standings.get(id) === status) return;
     standings.set(id, status);
-    drawRecord();
+    if (message.turn.status !== "running") drawRecord();
   });
   /** @param {string} id */
   const isLastWith = (id) =>
@@ -175,7 +205,10 @@ function answerNode(message, talk, grown) {
   update(message);
   const step = () => {
     const live = liveTurn();
-    if (live && message.turn.status === "running") chips.show(live.steps, message.turn.truth);
+    if (live && message.turn.status === "running") {
+      chips.show(live.steps, message.turn.truth);
+      drawLiveDrafts();
+    }
     drawBusy();
   };
   return Object.assign(node, { update, grow, step });
@@ -259,7 +292,11 @@ function recordOf(turn, standings) {
             {},
             el("strong", {}, t("chat.void")),
             " ",
-            t("chat.tainted", { what: turn.tainted_by.join(", ") }),
+            t("chat.tainted"),
+            " ",
+            readNodes(turn.tainted_by),
+            ". ",
+            t("chat.tainted_why"),
           ),
         )
       : null,

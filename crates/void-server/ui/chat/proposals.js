@@ -8,6 +8,7 @@ import { isOfProposal, onEvent } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { proposalCard } from "../parts/cards.js";
 import { statePill } from "../parts/states.js";
+import { rowTitle } from "../parts/titles.js";
 
 /** @import { Row, TruthItemResponse, TruthResponse } from "../types/api.js" */
 
@@ -19,6 +20,16 @@ export function requestsOf(truth) {
   const all = [...truth.waits, ...truth.unverified, ...truth.ran, ...truth.refused];
   return all.filter((item, index) => all.findIndex((other) => keyOfRequest(other) === keyOfRequest(item)) === index);
 }
+
+/** A draft of a turn that still runs. @param {{id: string, summary: string}} draft @returns {TruthItemResponse} */
+export const liveItem = ({ id, summary }) => ({
+  id,
+  action_id: "",
+  code: "",
+  label: summary,
+  reason: null,
+  status: "pending",
+});
 
 /** @param {TruthItemResponse} item */
 export const keyOfRequest = (item) => item.id || `wish-${item.action_id}-${item.label}`;
@@ -73,7 +84,13 @@ export function requestNode(item, isLast) {
       el(
         "summary",
         { class: "request-line" },
-        el("span", { class: "grow wrap" }, now.label, " ", el("code", { class: "muted" }, now.code)),
+        el(
+          "span",
+          { class: "grow wrap" },
+          row ? rowTitle(row) : now.label,
+          " ",
+          el("code", { class: "muted" }, now.code),
+        ),
         row ? statePill(row) : el("span", { class: "muted small" }, t("loading")),
       ),
     );
@@ -82,7 +99,7 @@ export function requestNode(item, isLast) {
   const read = async () => {
     try {
       row = await get(`/api/proposals/${item.id}`);
-      node.dispatchEvent(new CustomEvent("standing", { bubbles: true, detail: { id: item.id, status: row.status } }));
+      node.dispatchEvent(new CustomEvent("standing", { bubbles: true, detail: row }));
       const open = /** @type {HTMLDetailsElement | null} */ (node.querySelector("details"));
       // An open card keeps itself fresh.
       if (!open?.open) draw();

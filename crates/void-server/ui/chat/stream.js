@@ -10,7 +10,8 @@ const RETRY_MS = [300, 1000, 2000, 5000];
 
 /**
  * @typedef {{tool: (step: TurnEvents["tool"]) => void, delta: (text: string) => void,
- *   blocks: (change: TurnEvents["block"]) => void, end: () => void, lost: (isLost: boolean) => void}} TurnListener
+ *   draft: (draft: TurnEvents["draft"]) => void, blocks: (change: TurnEvents["block"]) => void, end: () => void,
+ *   lost: (isLost: boolean) => void}} TurnListener
  */
 
 /**
@@ -27,6 +28,7 @@ export function listenToTurn(conversationId, messageId, listener) {
     event: (name, value) => {
       if (name === "tool") listener.tool(/** @type {TurnEvents["tool"]} */ (value));
       else if (name === "delta") listener.delta(/** @type {TurnEvents["delta"]} */ (value).text);
+      else if (name === "draft") listener.draft(/** @type {TurnEvents["draft"]} */ (value));
       else if (name === "block") listener.blocks(/** @type {TurnEvents["block"]} */ (value));
       else if (name === "done" || name === "error") {
         stream.stop();

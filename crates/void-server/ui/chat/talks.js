@@ -7,9 +7,8 @@ import { isOfTurn, onConnection, onEvent } from "../lib/live.js";
 import { changeBlocks } from "./growing.js";
 import { listenToTurn } from "./stream.js";
 
-/**
- * @import { Agent, ConversationResponse, Message, MessagesResponse, StepResponse, TurnEvents } from "../types/api.js"
- */
+/** @import { Agent, ConversationResponse, Message, MessagesResponse, StepResponse } from "../types/api.js" */
+/** @import { TurnEvents, ViewRequest } from "../types/api.js" */
 
 /** The newest messages that are read again when something changed. */
 const NEWEST = 20;
@@ -18,27 +17,36 @@ const OLDER = 60;
 /**
  * @typedef {{tool: string, args: string, status: string, tookMs: number | null, result: string | null, proposalId:
  *   string | null, isLive: boolean, since: number}} Step
- * @typedef {{id: string, text: string, blocks: import("./markdown.js").Block[], steps: Step[], isWhole: boolean,
- *   isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
+ * @typedef {{id: string, text: string, blocks: import("./markdown.js").Block[], steps: Step[], drafts: LiveDraft[],
+ *   isWhole: boolean, isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
+ * @typedef {{id: string, summary: string}} LiveDraft what was drafted so far, and waits
  * @typedef {"all" | "live" | "text"} Change what changed: messages or state, the steps, the text only
  */
 
 /** @type {Map<string, Talk>} */
 const talks = new Map();
 
-/** The conversation with an agent. @param {string} slug */
-export function talkWith(slug) {
-  const known = talks.get(slug);
+/** @param {string} slug @param {string} space */
+const keyOfTalk = (slug, space) => `${space} ${slug}`;
+
+/**
+ * The conversation with an agent: of a space, or of none.
+ * @param {string} slug empty for whoever answers in that space
+ * @param {string} [space]
+ */
+export function talkWith(slug, space = "") {
+  const known = talks.get(keyOfTalk(slug, space));
   if (known) return known;
-  const talk = new Talk(slug);
-  talks.set(slug, talk);
+  const talk = new Talk(slug, space);
+  talks.set(keyOfTalk(slug, space), talk);
   return talk;
 }
 
 export class Talk {
-  /** @param {string} slug */
-  constructor(slug) {
+  /** @param {string} slug @param {string} [space] */
+  constructor(slug, space = "") {
     this.slug = slug;
+    this.space = space;
     this.id = "";
     /** @type {Agent | null} */
     this.agent = null;
@@ -79,8 +87,8 @@ export class Talk {
       onEvent((event) => {
         if (!isOfTurn(event) || event.data.agent !== this.slug) return;
         const { name, data } = event;
-        // Somebody began a new conversation with it elsewhere.
-        if (data.conversation_id !== this.id) return void this.open();
+        // Somebody began a new conversation with it elsewhere; a space has one with each agent.
+        if (data.conversation_id !== this.id) return void (this.space ? null : this.open());
         if (name === "turn.started") this.#follow(data.message_id, true);
         return void this.refresh();
       }),
@@ -113,7 +121,10 @@ export class Talk {
   /** Reads the conversation that goes on. */
   async open() {
     try {
-      this.#take(await get(`/api/agents/${this.slug}/conversation`));
+      const { slug, space } = this;
+      if (!space) this.#take(await get(`/api/agents/${slug}/conversation`));
+      else if (slug) this.#take(await get(`/api/spaces/${space}/conversation?agent=${slug}`));
+      else this.#take(await get(`/api/spaces/${space}/conversation`));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.error = error;
@@ -131,6 +142,11 @@ export class Talk {
     if (opened.conversation_id !== this.id) this.#hush();
     this.id = opened.conversation_id;
     this.agent = opened.agent;
+    if (!this.slug) {
+      this.slug = opened.agent.slug;
+      // Who was asked for by name is the same one.
+      if (!talks.has(keyOfTalk(this.slug, this.space))) talks.set(keyOfTalk(this.slug, this.space), this);
+    }
     this.messages = opened.messages;
     this.next = opened.next;
     this.error = null;
@@ -221,6 +237,7 @@ export class Talk {
       text: "",
       blocks: [],
       steps: [],
+      drafts: [],
       isWhole,
       isLost: false,
       isOver: false,
@@ -234,6 +251,12 @@ export class Talk {
       },
       delta: (text) => {
         live.text += text;
+      },
+      draft: ({ pending_change_id: draft, summary }) => {
+        // Told again after a break.
+        if (!live.drafts.some(({ id: known }) => known === draft))
+          live.drafts = [...live.drafts, { id: draft, summary }];
+        this.#tell("live");
       },
       blocks: (change) => {
         changeBlocks(live.blocks, change);
@@ -253,10 +276,14 @@ export class Talk {
     this.#tell("live");
   }
 
-  /** Says something; throws what the server has against it. @param {string} text */
-  async say(text) {
+  /**
+   * Says something; throws what the server has against it.
+   * @param {string} text
+   * @param {ViewRequest | null} view what the owner looks at meanwhile
+   */
+  async say(text, view) {
     try {
-      const started = await post(`/api/conversations/${this.id}/messages`, { text });
+      const started = await post(`/api/conversations/${this.id}/messages`, { text, ...(view ? { view } : {}) });
       if (started.conversation_id === this.id) this.#follow(started.assistant_message_id, true);
     } finally {
       await this.refresh();

@@ -2,26 +2,26 @@
 // The chat as a whole: who one talks to, what was said, where one writes. The same on its own page and
 // beside another.
 
-import { sentence } from "../lib/api.js";
+import { ApiError, sentence } from "../lib/api.js";
 import { said } from "../lib/commands.js";
 import { agents, home } from "../lib/data.js";
 import { el, keyed, mount, svg } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { isPlainVoice, t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
-import { cannotTell, loading } from "../parts/empties.js";
+import { cannotTell, empty, loading } from "../parts/empties.js";
 import { toast } from "../parts/toasts.js";
 import { isWorry } from "../parts/states.js";
-import { chooseAgent, chosenAgent, onAgent } from "../shell/settings.js";
+import { chooseAgent } from "../shell/settings.js";
 import { agentSheet, asleepBecause, brainWords } from "./agents.js";
 import { announcer } from "./announcer.js";
 import { stepPhrase } from "./chips.js";
 import { composer } from "./composer.js";
-import { onPlace } from "./context.js";
+import { onPlace, placeNow } from "./context.js";
 import { historySheet } from "./history.js";
 import { blockWords } from "./markdown.js";
 import { messageNode } from "./messages.js";
-import { talkWith } from "./talks.js";
+import { letAnswer, onTalk, talkHere } from "./whereabouts.js";
 
 /** @import { Agent } from "../types/api.js" */
 
@@ -35,10 +35,11 @@ const NEAR_START_PX = 600;
 /** A scroll so soon after a wheel, a finger or a key is the owner's; a smooth one takes some frames. */
 const OWN_MOVE_MS = 400;
 const SUGGESTIONS_MAX = 4;
+const FIRST = "little-blue";
 
 /** @returns {{node: HTMLElement, stop: () => void, add: (text: string) => void, focus: () => void}} */
 export function chatView() {
-  let talk = talkWith(chosenAgent());
+  let talk = talkHere();
   let unwatch = () => {};
   /** Whether what comes is followed. */
   let isAtEnd = true;
@@ -85,10 +86,18 @@ export function chatView() {
     log.scrollTop = log.scrollHeight;
   };
   const grown = () => {
-    if (isAtEnd) log.scrollTop = log.scrollHeight;
+    if (isAtEnd) keepEnd();
     else jump.hidden = false;
   };
   const isByOwner = ownMoves(log);
+  let kept = 0;
+  /** What grows while the owner's scroll begins would end that scroll: it waits until it is known where it leads. */
+  const keepEnd = () => {
+    clearTimeout(kept);
+    if (!isAtEnd) return;
+    if (isByOwner()) kept = setTimeout(keepEnd, OWN_MOVE_MS);
+    else log.scrollTop = log.scrollHeight;
+  };
   let lastTop = 0;
   log.addEventListener(
     "scroll",
@@ -104,9 +113,7 @@ export function chatView() {
     { passive: true },
   );
   // Wider, narrower, or shown again: the end stays in sight.
-  const resized = new ResizeObserver(() => {
-    if (isAtEnd) log.scrollTop = log.scrollHeight;
-  });
+  const resized = new ResizeObserver(keepEnd);
   resized.observe(log);
   resized.observe(list);
 
@@ -141,7 +148,7 @@ export function chatView() {
             : agent
               ? brainWords(agent)
               : ""));
-    const stamp = [name, pose, words, isPlainVoice()].join("\n");
+    const stamp = [name, pose, words, talk.space, isPlainVoice()].join("\n");
     if (head.dataset.stamp === stamp) return;
     const hasTurned = head.dataset.pose !== undefined && head.dataset.pose !== pose;
     head.dataset.stamp = stamp;
@@ -159,7 +166,7 @@ export function chatView() {
           "data-name": "who",
           "aria-haspopup": "dialog",
           title: t("chat.agent.choose"),
-          onclick: () => agentSheet(talk.slug, chooseAgent),
+          onclick: () => agentSheet(talk.slug, letAnswer),
         },
         blue(pose, 32, hasTurned),
         el(
@@ -181,17 +188,20 @@ export function chatView() {
         },
         clockIcon(),
       ),
-      el(
-        "button",
-        {
-          type: "button",
-          class: "button small",
-          "data-name": "new",
-          title: t("chat.new_why"),
-          onclick: () => void beginAnew(),
-        },
-        t("chat.new"),
-      ),
+      // A space has one conversation with each agent.
+      talk.space
+        ? null
+        : el(
+            "button",
+            {
+              type: "button",
+              class: "button small",
+              "data-name": "new",
+              title: t("chat.new_why"),
+              onclick: () => void beginAnew(),
+            },
+            t("chat.new"),
+          ),
     );
     if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
   };
@@ -234,6 +244,7 @@ export function chatView() {
   };
   const drawBlank = () => {
     const { agent, error } = talk;
+    if (!agent && error instanceof ApiError && error.status === 404 && talk.space) return mount(place, goneSpace());
     if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
     const why = asleepBecause(agent);
     if (why)
@@ -268,6 +279,13 @@ export function chatView() {
     );
   };
 
+  /** The space was thrown away; somebody else answers then. */
+  const goneSpace = () =>
+    empty(
+      "unsure",
+      t("chat.no_space"),
+      el("button", { type: "button", class: "button", onclick: () => chooseAgent(FIRST) }, t("chat.no_space_way")),
+    );
   /** @param {Change} change */
   const changed = (change) => {
     if (change === "text") {
@@ -320,29 +338,32 @@ export function chatView() {
     writing.load();
     unwatch = talk.watch(changed);
   };
-  const choose = (/** @type {string} */ slug) => {
-    if (slug === talk.slug) return;
-    talk = talkWith(slug);
+  const offTalk = onTalk(() => {
+    const next = talkHere();
+    if (next === talk || (next.space === talk.space && next.slug === talk.slug)) return;
+    talk = next;
     attach();
-  };
-  const offAgent = onAgent(choose);
+  });
   attach();
   const offConnection = onConnection(() => changed("all"));
   const offHome = home.watch(() => {
     drawHead();
     if (talk.messages.length === 0) drawBlank();
   });
-  const offPlace = onPlace(() => writing.draw());
+  const offPlace = onPlace(() => {
+    writing.draw();
+    if (talk.messages.length === 0) drawBlank();
+  });
   const offAgents = agents.watch(({ value }) => {
     const found = value?.agents.find((one) => one.slug === talk.slug);
     if (found && talk.agent) {
       talk.agent = found;
       drawHead();
       writing.draw();
-    } else if (value && !found && value.agents[0]) chooseAgent(value.agents[0].slug);
+    } else if (value && !found && talk.slug && value.agents[0]) chooseAgent(value.agents[0].slug);
   });
   const stop = () => {
-    for (const end of [unwatch, offConnection, offHome, offPlace, offAgent, offAgents, writing.stop]) end();
+    for (const end of [unwatch, offConnection, offHome, offPlace, offTalk, offAgents, writing.stop]) end();
     resized.disconnect();
   };
   return { node, stop, add: writing.add, focus: writing.focus };
@@ -384,6 +405,15 @@ const clockIcon = () =>
 
 /** Questions that the present state asks for. @param {Agent} agent @returns {string[]} */
 function suggestions(agent) {
+  if (agent.capabilities.includes("suggest")) {
+    const subject = placeNow()?.view.entityType === "page" ? placeNow()?.subject : "";
+    return [
+      ...(subject ? [t("chat.suggest.page", { name: subject })] : []),
+      t("chat.suggest.tasks"),
+      t("chat.suggest.note"),
+      t("chat.suggest.can"),
+    ];
+  }
   const services = home.value?.services.services ?? [];
   const down = services.filter(isWorry).map((one) => t("chat.suggest.why_down", { name: one.id }));
   const waits = (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];

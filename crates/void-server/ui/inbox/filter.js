@@ -10,7 +10,8 @@ import { t } from "../lib/words.js";
 /** @import { RepeatedRow } from "../parts/repeats.js" */
 /**
  * What waits, or what ended: that has no `kind`.
- * @typedef {JoinItem | (RepeatedRow & {kind?: "proposal" | "failure"})} Item
+ * @typedef {RepeatedRow & {kind?: "proposal" | "draft" | "failure", group?: string | null}} RowItem
+ * @typedef {JoinItem | RowItem} Item
  */
 
 /** From so many rows on it is there by itself; `/` brings it earlier. */

@@ -2,7 +2,7 @@
 // One action of the catalogue: everything it says, and running it. What is risky is only asked for.
 
 import { ApiError, get, post, sentence } from "../lib/api.js";
-import { actions, ended, home } from "../lib/data.js";
+import { actions, ended, home, isAnswered, Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { clock, span } from "../lib/time.js";
@@ -10,6 +10,7 @@ import { t } from "../lib/words.js";
 import { proposalCard } from "../parts/cards.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
+import { runbookList } from "../parts/runbooks.js";
 import { tierPill } from "../parts/states.js";
 import { shortDigest } from "./catalogue.js";
 import { watchLab } from "./data.js";
@@ -29,8 +30,11 @@ export function actionPage(id) {
       here,
     );
   const about = el("div", { class: "stack" }, ways(id), loading());
-  const runs = el("div");
+  const runs = el("div", { class: "stack" });
+  const books = new Resource(() => get(`/api/actions/${encodeURIComponent(id)}`), /^page\.changed$/);
   const node = el("div", { class: "stack lab" }, about);
+  /** @type {(() => void) | null} */
+  let offBooks = null;
   /** @type {ReturnType<typeof runForm> | null} */
   let form = null;
   const draw = () => {
@@ -44,10 +48,18 @@ export function actionPage(id) {
           ? error
             ? cannotTell(error, () => void actions.read())
             : loading()
-          : empty("unsure", t("actions.unknown", { id }), el("p", { class: "small" }, t("actions.none_way"))),
+          : empty(
+              "unsure",
+              t("actions.unknown", { id }),
+              el("p", { class: "small" }, t("actions.unknown_way")),
+              el("a", { class: "button", href: "#/lab/actions" }, t("actions.title")),
+            ),
       );
       return;
     }
+    // Only what is there is asked for its runbooks; all of it is drawn at once.
+    offBooks ??= books.watch(draw);
+    if (!isAnswered(books)) return;
     if (!form) {
       form = runForm(action);
       mount(
@@ -63,7 +75,8 @@ export function actionPage(id) {
       );
     }
     form.update();
-    mountIfNew(runs, [lastRuns([action])]);
+    const found = runbookList(books.value?.runbooks);
+    mountIfNew(runs, [...(found ? [found] : []), lastRuns([action])]);
   };
   const offs = [watchLab([actions, ended], draw), home.watch(() => form?.update()), onConnection(() => form?.update())];
   return {
@@ -71,6 +84,7 @@ export function actionPage(id) {
     title: t("actions.title"),
     stop: () => {
       for (const off of offs) off();
+      offBooks?.();
     },
   };
 }

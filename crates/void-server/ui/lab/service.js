@@ -9,6 +9,7 @@ import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
+import { runbookList } from "../parts/runbooks.js";
 import { checkReason, healthPill } from "../parts/states.js";
 import { dayBand } from "./band.js";
 import { actionsOfService, watchLab } from "./data.js";
@@ -24,7 +25,7 @@ export function servicePage(id) {
   const ways = () => trail([["#/lab", t("nav.lab")]], id);
   const place = el("div", { class: "stack" }, ways(), loading());
   const node = el("div", { class: "stack lab" }, place);
-  const source = new Resource(() => get(`/api/services/${encodeURIComponent(id)}`), /^service\./);
+  const source = new Resource(() => get(`/api/services/${encodeURIComponent(id)}`), /^(service\.|page\.changed$)/);
   const mutes = new Resource(() => get("/api/mutes"), /^mute\./, LOOK_OFTEN_MS);
   const draw = () => {
     const { value, error } = source;
@@ -136,6 +137,7 @@ function whole(service, error, mutes) {
       el(
         "div",
         { class: "stack" },
+        runbookList(service.runbooks),
         allowedActions(allowed, {
           isNear: (action) => action.verify === service.id || action.service === service.id,
           isOff: service.status === "down",

@@ -15,8 +15,14 @@ export class ApiError extends Error {
     this.status = status;
     this.code = told.code ?? "unknown";
     this.hint = told.hint;
-    this.row = told.row;
+    const { row } = told;
+    /** The request as it is now. */
+    this.row = row && "subject" in row ? row : undefined;
+    /** What the owner keeps, as it is now. */
+    this.kept = row && !("subject" in row) ? row : undefined;
     this.fields = told.fields;
+    /** Where a draft and what is there now change the same. */
+    this.conflicts = told.conflicts;
   }
 }
 
@@ -38,10 +44,10 @@ export function signedOut() {
 /**
  * @param {string} method
  * @param {string} path
- * @param {{body?: unknown, waitsMs?: number}} [how]
+ * @param {{body?: unknown, bytes?: Blob, waitsMs?: number}} [how]
  * @returns {Promise<any>} any, because the path says which type it is: see `Answer`
  */
-async function call(method, path, { body, waitsMs } = {}) {
+async function call(method, path, { body, bytes, waitsMs } = {}) {
   /** @type {RequestInit} */
   const request = {
     method,
@@ -53,6 +59,10 @@ async function call(method, path, { body, waitsMs } = {}) {
   if (body !== undefined) {
     request.headers = { "content-type": "application/json" };
     request.body = JSON.stringify(body);
+  }
+  if (bytes) {
+    request.headers = { "content-type": bytes.type || "application/octet-stream" };
+    request.body = bytes;
   }
   let response;
   let text = "";
@@ -82,8 +92,23 @@ function parsed(text) {
 export const get = (path, waitsMs = READ_WAITS_MS) => call("GET", path, { waitsMs });
 /** @template {PathOf<"POST">} P @param {P} path @param {Sent<"POST", P>} sent @returns {Promise<Answer<"POST", P>>} */
 export const post = (path, ...sent) => call("POST", path, { body: sent[0] ?? {} });
+/**
+ * A file as it is.
+ * @template {PathOf<"POST">} P
+ * @param {P} path
+ * @param {Blob} bytes
+ * @returns {Promise<Answer<"POST", P>>}
+ */
+export const postFile = (path, bytes) => call("POST", path, { bytes });
 /** @template {PathOf<"PUT">} P @param {P} path @param {Sent<"PUT", P>} sent @returns {Promise<Answer<"PUT", P>>} */
 export const put = (path, ...sent) => call("PUT", path, { body: sent[0] ?? {} });
+/**
+ * @template {PathOf<"PATCH">} P
+ * @param {P} path
+ * @param {Sent<"PATCH", P>} sent
+ * @returns {Promise<Answer<"PATCH", P>>}
+ */
+export const patch = (path, ...sent) => call("PATCH", path, { body: sent[0] ?? {} });
 /** @template {PathOf<"DELETE">} P @param {P} path @returns {Promise<Answer<"DELETE", P>>} */
 export const del = (path) => call("DELETE", path);
 

@@ -7,9 +7,9 @@ import { withTimes } from "./time.js";
 
 /** The first word of each command, as `void --help` lists them. */
 export const COMMANDS =
-  "demo serve reload status actions run inbox freeze thaw services chat agents hosts node audit setup-link token mcp \
-notify backup quarantine bridge clock config provision service doctor completions version help-exit-codes help-codes \
-help";
+  "demo serve reload status actions run inbox freeze thaw services chat conversations agents kb hosts node audit \
+setup-link token mcp notify backup quarantine bridge clock config provision service doctor completions version \
+help-exit-codes help-codes help";
 /** A command in a text, not the word "void" in a sentence, nor the end of a path. */
 const WRITTEN = new RegExp(`(^|[^\\w./-])void(?= (?:${COMMANDS.split(" ").join("|")})(?![\\w-]))`, "gm");
 
@@ -34,5 +34,9 @@ export const typed = (text) => text.replace(WRITTEN, (_, before) => `${before}${
  */
 export const said = (text) => typed(withTimes(text));
 
-/** The same as the beginning of a sentence; a command begins as it is typed. @param {string} text */
-export const begun = (text) => said(/^void /.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
+/**
+ * The same as the beginning of a sentence; a command, a setting and a file begin as they are typed.
+ * @param {string} text
+ */
+export const begun = (text) =>
+  said(/^(?:void |\S+[._]\w)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));

@@ -5,6 +5,14 @@ import { STRINGS } from "../strings.js";
 
 const plural = new Intl.PluralRules("en");
 
+/** @typedef {Record<string, string | {one: string, other: string}>} Catalogue */
+
+/** @type {Catalogue} */
+const catalogue = { ...STRINGS };
+
+/** The sentences of a page that is loaded when it is first wanted. @param {Catalogue} more */
+export const addStrings = (more) => void Object.assign(catalogue, more);
+
 /** Whether the owner wants no persona. */
 export const isPlainVoice = () => localStorage.getItem("voice") === "plain";
 
@@ -15,7 +23,6 @@ export const isPlainVoice = () => localStorage.getItem("voice") === "plain";
  * @returns {string}
  */
 export function t(key, values = {}) {
-  const catalogue = /** @type {Record<string, string | {one: string, other: string}>} */ (STRINGS);
   const plain = catalogue[`${key}.plain`];
   const entry = plain !== undefined && isPlainVoice() ? plain : catalogue[key];
   if (entry === undefined) {

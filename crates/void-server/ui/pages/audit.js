@@ -24,6 +24,7 @@ const KINDS = [
   "node.",
   "host.",
   "agent.",
+  "topology.",
   "token.",
   "session.",
   "freeze.",
@@ -45,6 +46,13 @@ const KINDS = [
   "audit.",
   "refusals.",
   "service.",
+  "space.",
+  "project.",
+  "page.",
+  "task.",
+  "ref.",
+  "attachment.",
+  "conversation.",
 ];
 const OUTCOMES = [
   "created",

@@ -1,9 +1,12 @@
 // @ts-check
 // The chat on its own page, and the same beside another page.
 
+import { CHAT_STRINGS } from "../chat/strings.js";
 import { el, find } from "../lib/dom.js";
-import { t } from "../lib/words.js";
+import { addStrings, t } from "../lib/words.js";
 import { chatView } from "../chat/view.js";
+
+addStrings(CHAT_STRINGS);
 
 /** Less than this is no keyboard but a bar of the browser. */
 const KEYBOARD_PX = 120;
@@ -32,8 +35,8 @@ export function chatPage(route) {
 }
 
 export function chatPanel() {
-  const { node, stop } = chatView();
-  return { node, stop };
+  const { node, stop, focus } = chatView();
+  return { node, stop, focus };
 }
 
 /**

@@ -16,6 +16,7 @@ import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
 import { grouped } from "../parts/repeats.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
+import { rowTitle } from "../parts/titles.js";
 
 /** @import { Content } from "../lib/dom.js" */
 /** @import { RepeatedRow } from "../parts/repeats.js" */
@@ -146,7 +147,7 @@ export function homePage() {
           )
         : null,
     );
-    mountChanged(checklist, value.setup, () => setup(value.setup));
+    mountChanged(checklist, [value.setup, counts.proposal > 0], () => setup(value.setup, counts.proposal > 0));
     const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((one) => one.state === "joined") : [];
     machines.hidden = joined.length === 0;
     keyed(
@@ -425,7 +426,7 @@ const runLine = (run) => ({
   href: `#/inbox/${run.id}`,
   parts: [
     twoLines(
-      run.label,
+      rowTitle(run),
       t("step.by", { name: requesterName(run.requested_by) }),
       " · ",
       time(run.transitions.findLast((step) => step.to === "running")?.at),
@@ -442,7 +443,7 @@ const changeLine = (ended) => ({
   href: `#/inbox/${ended.id}`,
   parts: [
     twoLines(
-      ended.label,
+      rowTitle(ended),
       ended.times ? `${t("inbox.times", { n: ended.times })} · ` : null,
       time(ended.resolved_at),
       isNew(ended) ? [" · ", el("strong", {}, t("home.new"))] : null,
@@ -464,13 +465,13 @@ function mountChanged(place, what, make) {
   mount(place, make());
 }
 
-/** Gone when all is done. @param {Setup} done */
-function setup(done) {
+/** Gone when all is done. @param {Setup} done @param {boolean} isAsked whether something waits to be decided */
+function setup(done, isAsked) {
   const items = /** @type {const} */ ([
     ["lab_connected", "#/lab"],
     ["actions_loaded", "#/lab/actions"],
     ["phone_paired", "#/settings/channels"],
-    ["decided_once", "#/lab/actions"],
+    ["decided_once", isAsked ? "#/inbox" : "#/lab/actions"],
   ]);
   if (items.every(([key]) => done[key])) return null;
   return el(

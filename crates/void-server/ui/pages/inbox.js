@@ -11,14 +11,22 @@ import { requesterName } from "../lib/people.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
+import { decideTogether } from "../parts/deciding.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
 import { grouped } from "../parts/repeats.js";
 import { statePill, tierPill } from "../parts/states.js";
+import { rowTitle } from "../parts/titles.js";
 import { toast } from "../parts/toasts.js";
 import { windowed } from "../parts/windows.js";
 import { currentRoute, goTo } from "../shell/router.js";
 
 /** @import { Item } from "../inbox/filter.js" */
+
+/**
+ * The line above the drafts of one turn.
+ * @typedef {{kind: "turn", id: string, drafts: string[], by: string}} TurnLine
+ * @typedef {Item | TurnLine} Line
+ */
 
 /** Rows that come and go together, and how high one is before it was seen. */
 const CHUNK_ROWS = 50;
@@ -28,20 +36,30 @@ const SAID_IN_CHAT = /^Said in this chat: (?=")/;
 
 /** @typedef {{parts: string[], query: URLSearchParams}} Route */
 
-/** @param {Item} item */
+/** @param {Line} item */
 const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
+
+/** @typedef {"waiting" | "drafts" | "done"} Tab */
+
+/** @param {Route} route @returns {Tab} */
+const tabOf = ({ parts: [first], query }) =>
+  first === "done" ? "done" : first === "drafts" || query.has("drafts") ? "drafts" : "waiting";
+
+/** Which card is open. @param {Route} route */
+const chosenIn = ({ parts: [first] }) => (first === "done" || first === "drafts" ? undefined : first);
 
 /** @param {Route} route */
 export function inboxPage(route) {
-  let [chosen] = route.parts;
-  const isDone = chosen === "done";
-  const list = el("div", { class: "list", role: "group", "aria-label": t(isDone ? "inbox.done" : "inbox.waiting") });
+  let chosen = chosenIn(route);
+  const tab = tabOf(route);
+  const isDone = tab === "done";
+  const list = el("div", { class: "list", role: "group", "aria-label": t(`inbox.${tab}`) });
   const detail = el("div", { class: "detail" });
   const foot = el("div", { class: "stack" });
-  const isOpen = () => Boolean(chosen) && !isDone;
+  const isOpen = () => Boolean(chosen);
   /** @type {Item[]} */
   let items = [];
-  /** Those that the filter lets through. @type {Item[]} */
+  /** Those that the filter lets through. @type {Line[]} */
   let shown = [];
   /** @type {string | null} */
   let next = null;
@@ -51,26 +69,45 @@ export function inboxPage(route) {
 
   const draw = () => {
     if (!isRead) return;
-    shown = isDone ? grouped(filter.pass(items).filter((item) => item.kind !== "join")) : filter.pass(items);
+    const ofTab = isDone ? items : items.filter((item) => (item.kind === "draft") === (tab === "drafts"));
+    const passed = filter.pass(ofTab);
+    shown = isDone
+      ? grouped(passed.filter((item) => item.kind !== "join"))
+      : tab === "drafts"
+        ? byTurn(passed)
+        : passed;
+    drawTabs();
     list.hidden = shown.length === 0;
     chunks.show(Math.ceil(shown.length / CHUNK_ROWS));
     bulk.draw();
-    const isHidden = shown.length === 0 && items.length > 0;
+    const isHidden = shown.length === 0 && ofTab.length > 0;
+    const drafts = home.value?.inbox.counts.draft ?? 0;
     mount(
       foot,
       isHidden ? el("p", { class: "muted" }, t("inbox.filtered")) : null,
-      items.length === 0
+      ofTab.length === 0
         ? source.error
           ? cannotTell(source.error, () => void source.read())
           : !isLive()
             ? empty("unsure", t("inbox.not_connected"))
             : isDone
               ? empty("resting", t("inbox.none_done"))
-              : empty(
-                  "resting",
-                  t("inbox.quiet"),
-                  home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null,
-                )
+              : tab === "drafts"
+                ? empty("resting", t("inbox.no_drafts"))
+                : empty(
+                    "resting",
+                    t("inbox.quiet"),
+                    home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null,
+                    drafts > 0
+                      ? el(
+                          "p",
+                          {},
+                          t("inbox.elsewhere_drafts", { n: drafts }),
+                          " ",
+                          el("a", { href: "#/inbox/drafts" }, t("inbox.to_drafts")),
+                        )
+                      : null,
+                  )
         : null,
       next && filter.isOn() ? el("p", { class: "muted small" }, t("inbox.looked", { n: items.length })) : null,
       next || isHidden
@@ -101,10 +138,11 @@ export function inboxPage(route) {
   });
   /** @param {string} key @param {string | undefined} code */
   const isChosen = (key, code) => chosen === key || (chosen !== undefined && chosen === code);
-  /** @param {Item} item */
+  /** @param {Line} item */
   const rowNode = (item) => {
+    if (item.kind === "turn") return turnHead(item);
     const isJoin = item.kind === "join";
-    const title = isJoin ? t("join.title", { name: item.name }) : item.label;
+    const title = isJoin ? t("join.title", { name: item.name }) : rowTitle(item);
     const code = isJoin ? undefined : item.code;
     return el(
       "li",
@@ -112,7 +150,7 @@ export function inboxPage(route) {
       el(
         "a",
         {
-          href: `#/inbox/${keyOf(item)}`,
+          href: `#/inbox/${keyOf(item)}${tab === "drafts" ? "?drafts" : ""}`,
           "data-code": code ?? "",
           "aria-current": isChosen(keyOf(item), code) ? "true" : null,
           class: "inbox-row",
@@ -164,9 +202,21 @@ export function inboxPage(route) {
     draw();
   };
 
-  const bulk = bulkReject(() => (isDone ? [] : shown));
+  const bulk = bulkReject(() => (isDone ? [] : shown.filter((item) => item.kind !== "turn")));
   const filter = inboxFilter(draw, () => list.querySelector("a")?.focus());
-  const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot, bulk.node);
+  const nav = el("nav", { class: "subnav", "aria-label": t("nav.inbox") });
+  let tabStamp = "";
+  const drawTabs = () => {
+    const counts = home.value?.inbox.counts;
+    const drafts = counts?.draft ?? 0;
+    const waiting = counts ? counts.proposal - drafts + counts.join + counts.failure : 0;
+    const stamp = `${waiting} ${drafts}`;
+    if (stamp === tabStamp) return;
+    tabStamp = stamp;
+    mount(nav, ...tabLinks(tab, { waiting, drafts, done: 0 }));
+  };
+  const left = el("div", { class: "stack" }, nav, filter.bar, list, foot, bulk.node);
+  drawTabs();
   const node = el("div", { class: "split" }, left, detail);
   const sizes = new ResizeObserver(() => {
     node.classList.toggle("is-long", left.offsetHeight > innerHeight);
@@ -205,8 +255,8 @@ export function inboxPage(route) {
     title: t("nav.inbox"),
     // Where list and card are beside each other the list stays as it is, with its place and what was loaded.
     go: (/** @type {Route} */ to) => {
-      if ((to.parts[0] === "done") !== isDone || !left.checkVisibility() || !detail.checkVisibility()) return false;
-      [chosen] = to.parts;
+      if (tabOf(to) !== tab || !left.checkVisibility() || !detail.checkVisibility()) return false;
+      chosen = chosenIn(to);
       for (const link of list.querySelectorAll("a")) {
         const isIt = isChosen(
           /** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "",
@@ -247,17 +297,61 @@ function together(first, then) {
   return [...first, ...then.filter((item) => !known.has(keyOf(item)))];
 }
 
-/** @param {boolean} isDone */
-function tabs(isDone) {
-  const tab = (/** @type {string} */ href, /** @type {string} */ word, /** @type {boolean} */ current) =>
-    el("a", { href, "aria-current": current ? "page" : null }, word);
-  return el(
-    "nav",
-    { class: "subnav", "aria-label": t("nav.inbox") },
-    tab("#/inbox", t("inbox.waiting"), !isDone),
-    tab("#/inbox/done", t("inbox.done"), isDone),
+/** @param {Tab} current @param {Record<Tab, number>} counts */
+const tabLinks = (current, counts) =>
+  /** @type {const} */ (["waiting", "drafts", "done"]).map((tab) =>
+    el(
+      "a",
+      { href: tab === "waiting" ? "#/inbox" : `#/inbox/${tab}`, "aria-current": tab === current ? "page" : null },
+      t(`inbox.${tab}`),
+      counts[tab] > 0 ? el("span", { class: "count" }, counts[tab]) : null,
+    ),
   );
+
+/**
+ * Drafts of one turn stand together, below a line that leads to deciding them together.
+ * @param {Item[]} items
+ * @returns {Line[]}
+ */
+function byTurn(items) {
+  /** @type {Map<string, Item[]>} */
+  const turns = new Map();
+  for (const item of items) {
+    const key = item.kind === "draft" && item.group ? item.group : keyOf(item);
+    turns.set(key, [...(turns.get(key) ?? []), item]);
+  }
+  return [...turns].flatMap(([group, drafts]) => {
+    const [first] = drafts;
+    return drafts.length > 1 && first?.kind === "draft"
+      ? [
+          {
+            kind: /** @type {const} */ ("turn"),
+            id: `turn-${group}`,
+            drafts: drafts.map(keyOf),
+            by: requesterName(first.requested_by),
+          },
+          ...drafts,
+        ]
+      : drafts;
+  });
 }
+
+/** @param {TurnLine} line */
+const turnHead = ({ drafts, by }) =>
+  el(
+    "li",
+    {},
+    el(
+      "div",
+      { class: "item turn-head" },
+      el("span", { class: "grow small muted" }, t("together.group", { n: drafts.length, name: by })),
+      el(
+        "button",
+        { type: "button", class: "button small", onclick: () => decideTogether(drafts) },
+        t("together.open", { n: drafts.length }),
+      ),
+    ),
+  );
 
 /**
  * @param {HTMLElement} place

@@ -21,10 +21,10 @@ const NAME_MAX = 64;
 /**
  * @param {import("../shell/router.js").Route} route
  * @param {Promise<LoginResponse>} ways what `/api/login` says
- * @param {() => void} opened the session is open, although the page still shows something
- * @param {() => void} done
+ * @param {{opened: () => void, closed: () => void, already: () => void, done: () => void}} then the session is open,
+ *   although the page still shows something; there is none; it was open before; the page may go
  */
-export function loginPage(route, ways, opened, done) {
+export function loginPage(route, ways, { opened, closed, already, done }) {
   const head = el("div", { class: "login-head" });
   const body = el("div", { class: "stack", "aria-live": "polite" });
   const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
@@ -60,7 +60,7 @@ export function loginPage(route, ways, opened, done) {
       return;
     }
     name(login);
-    show(why, ...choices(login.methods, done));
+    show(why, ...choices(login, done));
     if (!why) /** @type {HTMLElement | null} */ (body.querySelector("form .input, form .button"))?.focus();
   };
   const setUp = async () => {
@@ -82,21 +82,22 @@ export function loginPage(route, ways, opened, done) {
   };
   if (route.page !== "setup") void signIn();
   else
-    void spend(
-      route.parts[0],
-      () => void setUp(),
-      (problem) => void signIn(problem),
-    );
+    void spend(route.parts[0], { setUp: () => void setUp(), already }, async (problem) => {
+      closed();
+      const called = problem ? null : await ways.then((login) => login.called).catch(() => null);
+      await signIn(problem ?? spent(called));
+    });
   return { title: t(route.page === "setup" ? "setup_link.title" : "login.title"), node };
 }
 
 /**
- * Trades the code of a link for a session. The code leaves the address before anything else: it is a key.
+ * Trades the code of a link for a session. The code leaves the address before anything else: it is a key. A code
+ * that is not good any more takes nothing from whoever is signed in.
  * @param {string | undefined} code
- * @param {() => void} then
- * @param {(problem: HTMLElement) => void} otherwise
+ * @param {{setUp: () => void, already: () => void}} then
+ * @param {(problem: HTMLElement | null) => void} otherwise null: the link is good for nothing any more
  */
-async function spend(code, then, otherwise) {
+async function spend(code, { setUp, already }, otherwise) {
   history.replaceState(null, "", "#/setup");
   try {
     if (code) await post("/api/session", { setup: code });
@@ -105,23 +106,32 @@ async function spend(code, then, otherwise) {
   } catch (error) {
     sessionStorage.removeItem(SETTING_UP);
     history.replaceState(null, "", "#/home");
+    if (await isSignedIn()) return already();
     const isSpent = error instanceof ApiError && [401, 404].includes(error.status);
-    otherwise(
-      isSpent
-        ? notice(
-            "caution",
-            el("p", {}, t("setup_link.spent")),
-            el("p", {}, t("setup_link.new"), " ", el("code", {}, "void setup-link")),
-          )
-        : notice("problem", sentence(error)),
-    );
-    return;
+    return otherwise(isSpent ? null : notice("problem", sentence(error)));
   }
-  then();
+  setUp();
 }
 
-/** @param {LoginMethods} methods @param {() => void} done */
-function choices(methods, done) {
+/** A browser that was never signed in is not asked for what it cannot have. */
+const isSignedIn = () =>
+  localStorage.getItem("signed-in") === "yes" &&
+  get("/api/session").then(
+    () => true,
+    () => false,
+  );
+
+/** Where the next link comes from. @param {string | null} called as the program is called, where that is said */
+const spent = (called) =>
+  notice(
+    "caution",
+    el("p", {}, t("setup_link.spent")),
+    el("p", { class: "wrap" }, t("setup_link.new"), " ", el("code", {}, `${called ?? "void"} setup-link`)),
+    called === null ? el("p", { class: "small" }, t("setup_link.new_flags")) : null,
+  );
+
+/** @param {LoginResponse} login @param {() => void} done */
+function choices({ methods, called }, done) {
   const how = { prove: (/** @type {ConfirmRequest} */ proof) => post("/api/session", proof), done, go: t("login.go") };
   const ways = waysOf(methods);
   const shown = ways
@@ -132,7 +142,9 @@ function choices(methods, done) {
     "div",
     { class: "stack tight" },
     proofForm("token", { ...how, isSecond: ways.length > 1 }),
-    el("p", { class: "muted small" }, t("login.token_where")),
+    called === null
+      ? el("p", { class: "muted small" }, t("login.token_where"))
+      : el("p", { class: "muted small wrap" }, t("login.token_demo"), " ", el("code", {}, `${called} setup-link`)),
   );
   if (ways.length === 1) return [token, addressNote()];
   return [

@@ -19,7 +19,9 @@ export function morePage() {
   const node = el(
     "ul",
     { class: "list" },
-    ["audit", "settings"].map((page) => el("li", {}, el("a", { href: `#/${page}` }, icon(page), t(`nav.${page}`)))),
+    ["knowledge", "audit", "settings"].map((page) =>
+      el("li", {}, el("a", { href: `#/${page}` }, icon(page), t(`nav.${page}`))),
+    ),
     el("li", {}, freezer),
   );
   const stop = home.watch(({ value }) =>

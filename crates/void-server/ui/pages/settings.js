@@ -2,9 +2,10 @@
 // Settings: how the owner is told, who comes in, what runs where, how it looks, and whether all is well.
 // A list of groups on a phone; the list beside the section where there is room.
 
+import { SETTINGS_STRINGS } from "../settings/strings.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
-import { t } from "../lib/words.js";
+import { addStrings, t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
 import { aboutSection } from "../settings/about.js";
 import { agentsSection } from "../settings/agents.js";
@@ -17,6 +18,8 @@ import { nodesSection } from "../settings/nodes.js";
 import { fitSenders } from "../settings/pieces.js";
 import { signInSection } from "../settings/sign-in.js";
 import { tokensSection } from "../settings/tokens.js";
+
+addStrings(SETTINGS_STRINGS);
 
 /** @type {Record<string, () => import("../settings/pieces.js").Section>} */
 const SECTIONS = {

@@ -11,10 +11,15 @@ import { clock, exactSpan, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { askingAgain, runsAtOnce } from "./again.js";
 import { notice } from "./empties.js";
+import { differenceNode, movedNote } from "./differences.js";
+import { againOf } from "./drafts.js";
 import { evidence, seenAgain } from "./evidence.js";
 import { asOneself, confirmIdentity } from "./identity.js";
 import { failureParts, frozenNote, lowered, resultLine } from "./outcomes.js";
+import { runbookList } from "./runbooks.js";
 import { statePill, tierPill } from "./states.js";
+import { readNodes } from "./taints.js";
+import { rowTitle } from "./titles.js";
 import { toast } from "./toasts.js";
 
 /** @import { Content } from "../lib/dom.js" */
@@ -43,6 +48,17 @@ const REASON_LINES = 6;
  */
 
 /**
+ * The row with the texts that a list leaves out, where they are known; they belong to its revision.
+ * @param {Row} row
+ * @param {Row} known
+ * @returns {Row}
+ */
+function whole(row, known) {
+  if (!row.left_out || row.revision !== known.revision) return row;
+  return { ...row, change: known.change, diff: known.diff, joined: known.joined, left_out: known.left_out };
+}
+
+/**
  * A proposal's card. `level` is the heading's.
  * @param {Row} row
  * @param {{level?: 1 | 2 | 3, isBrief?: boolean, isOnHome?: boolean, card?: Card}} [how] `card`: what the server said
@@ -53,6 +69,7 @@ export function proposalCard(row, how = {}) {
   const node = /** @type {CardNode} */ (el("article", { class: "card approval", "aria-label": row.label }));
   /** What the server said beside the row. @type {Card | null} */
   let card = how.card ?? null;
+  if (card) row = whole(row, card.row);
   /** @type {"rest" | "approve" | "reject" | "sending"} */
   let step = "rest";
   /** What a key asked for before the card was there. @type {"approve" | "reject" | null} */
@@ -92,7 +109,7 @@ export function proposalCard(row, how = {}) {
         if (step === "approve") step = "rest";
       }
       // An event may have been faster than this answer.
-      if (card.row.transitions.length >= row.transitions.length) row = card.row;
+      row = card.row.transitions.length >= row.transitions.length ? card.row : whole(row, card.row);
       problem = null;
     } catch (error) {
       problem = sentence(error);
@@ -105,8 +122,8 @@ export function proposalCard(row, how = {}) {
     if (answer) node.ask(answer);
   };
   const drawHead = () => {
-    mount(head, tierPill(row), statePill(row));
-    mount(heading, row.label);
+    mount(head, tierPill(row, { isWhole: true }), statePill(row));
+    mount(heading, rowTitle(row));
   };
   const draw = () => {
     drawHead();
@@ -141,6 +158,9 @@ export function proposalCard(row, how = {}) {
             refusal,
             step,
             card?.changed,
+            card?.moved?.revision,
+            card?.moved?.gone,
+            redraft.state(),
             card?.consequence,
             isLive(),
             row.tier,
@@ -156,7 +176,7 @@ export function proposalCard(row, how = {}) {
     if (refusal) parts.push(notice("problem", refusal));
     if (isRenewed && row.status === "pending") parts.push(notice("caution", t("card.renewed")));
     if (row.status === "pending") parts.push(decision());
-    else parts.push(...outcome(row, card, again));
+    else parts.push(...outcome(row, card, { again, redraft }));
     const at = foot.contains(document.activeElement) ? document.activeElement?.getAttribute("data-keep") : null;
     mount(foot, ...parts);
     // A bar at the edge of a small screen, until somebody begins to decide.
@@ -173,6 +193,7 @@ export function proposalCard(row, how = {}) {
     drawFoot();
     focusOn(focus);
   });
+  const redraft = againOf(() => drawFoot());
   /** @param {"rest" | "approve" | "reject" | "sending"} next @param {string} [focus] */
   const go = (next, focus) => {
     step = next;
@@ -182,6 +203,14 @@ export function proposalCard(row, how = {}) {
     if (next === "approve" || next === "reject") foot.scrollIntoView({ block: "nearest" });
   };
   const decision = () => {
+    if (card?.moved)
+      return el(
+        "div",
+        { class: "stack tight" },
+        movedNote(card.moved),
+        card.moved.gone ? null : redraft.part(row),
+        rejectOnly(),
+      );
     if (card?.changed) return notice("caution", t("card.changed"));
     if (!isLive())
       return el(
@@ -237,6 +266,24 @@ export function proposalCard(row, how = {}) {
       ),
     );
   };
+  /** There is no yes to it; a no still tells whoever drafted it why. */
+  const rejectOnly = () =>
+    step === "reject"
+      ? rejectStep()
+      : el(
+          "div",
+          { class: "decide" },
+          el(
+            "button",
+            {
+              type: "button",
+              class: "button reject",
+              disabled: !isLive() || step === "sending",
+              onclick: () => go("reject", ".reason"),
+            },
+            t("card.reject"),
+          ),
+        );
   const approveStep = () => {
     const yes = /** @type {HTMLButtonElement} */ (
       el(
@@ -328,7 +375,7 @@ export function proposalCard(row, how = {}) {
       if (!decided) return go("rest", ".approve");
       row = decided;
       isDecidedHere = true;
-      if (answer === "reject") again.offer(row, card, takesFocus);
+      if (answer === "reject" && row.change?.target !== "knowledge") again.offer(row, card, takesFocus);
     } catch (error) {
       refusal =
         error instanceof ApiError && error.row && error.row.status !== "pending"
@@ -353,7 +400,7 @@ export function proposalCard(row, how = {}) {
     const isSame =
       next.display_state === row.display_state && next.count === row.count && next.revision === row.revision;
     // What nobody has read yet is not what a yes is sent for: it counts when it is drawn.
-    if (next.revision === row.revision) row = next;
+    if (next.revision === row.revision) row = whole(next, row);
     if (!isSame) void load();
   };
   node.ask = (answer) => {
@@ -418,6 +465,7 @@ const saidOf = (row, kind) =>
  * @param {Card} card
  */
 function fitsBrief(row, card) {
+  if (row.left_out) return false;
   const diffs = [...(row.change ? [row.change.diff] : []), ...saidOf(row, "diff")];
   const chars = [
     ...card.bound.map((bound) => bound.name + bound.value),
@@ -449,7 +497,7 @@ function facts(row, card, isBrief) {
   if (card.read_before.length > 0)
     list.push([
       t("card.read_before"),
-      el("span", {}, card.read_before.join(", "), " ", el("span", { class: "muted" }, t("card.read_before_why"))),
+      el("span", {}, readNodes(card.read_before), ". ", el("span", { class: "muted" }, t("card.read_before_why"))),
     ]);
   const took = card.runs.find((run) => run.took_ms !== null)?.took_ms ?? null;
   if (took !== null) list.push([t("card.usually"), t("card.took", { span: exactSpan(took) })]);
@@ -507,8 +555,9 @@ function facts(row, card, isBrief) {
   return [
     ...why,
     evidence(card.evidence, isBrief),
+    runbookList(card.runbooks),
     dl(list),
-    row.change ? changes(row.change) : null,
+    row.change ? changes(row, row.change, card) : null,
     bound(row, card.bound),
     ...saidOf(row, "diff").map((diff) => diffFigure(diff, row)),
     isBrief ? null : more,
@@ -605,8 +654,14 @@ function bound({ status }, all) {
   );
 }
 
-/** What a change means and every line of it: Void's own statement. @param {Change} change */
-function changes({ summary, diff }) {
+/**
+ * What a change means and all of it: Void's own statement.
+ * @param {Row} row
+ * @param {Change} change
+ * @param {Card} card
+ */
+function changes(row, { target, op, summary, diff }, card) {
+  const byLines = () => diffLines(diff);
   return el(
     "figure",
     { class: "changes" },
@@ -616,7 +671,15 @@ function changes({ summary, diff }) {
       {},
       summary.map((line) => el("li", {}, line)),
     ),
-    diffLines(diff),
+    card.difference ? differenceNode(card.difference, byLines) : byLines(),
+    // What hides would hide in a field too.
+    row.status === "pending" &&
+      target === "knowledge" &&
+      op !== "delete" &&
+      !card.moved &&
+      !card.difference?.hidden.length
+      ? el("p", {}, el("a", { href: `#/knowledge/drafts/${row.id}` }, t("card.edit_draft")))
+      : null,
   );
 }
 
@@ -626,7 +689,7 @@ function diffFigure(diff, row) {
 }
 
 /** @param {string} diff */
-const diffLines = (diff) =>
+export const diffLines = (diff) =>
   el(
     "pre",
     { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") },
@@ -672,8 +735,12 @@ function runs(all) {
   );
 }
 
-/** @param {Row} row @param {Card | null} card @param {import("./again.js").Again} again */
-function outcome(row, card, again) {
+/**
+ * @param {Row} row
+ * @param {Card | null} card
+ * @param {{again: import("./again.js").Again, redraft: ReturnType<typeof againOf>}} ways
+ */
+function outcome(row, card, { again, redraft }) {
   const parts = [];
   const progress = row.result?.progress;
   if (progress)
@@ -681,7 +748,7 @@ function outcome(row, card, again) {
   if (["approved", "running"].includes(row.status)) parts.push(steps(row));
   if (row.resolved_at) parts.push(el("p", { class: "muted small" }, endedBy(row), " ", time(row.resolved_at)));
   if (row.status === "unknown") parts.push(settle(row));
-  parts.push(again.part(row, card));
+  parts.push(row.change?.target === "knowledge" ? redraft.ended(row) : again.part(row, card));
   if (row.status === "executed" && card?.inverse) {
     const { inverse } = card;
     parts.push(

@@ -23,6 +23,20 @@ export const cannotTell = (error, retry) =>
     retry ? el("button", { type: "button", class: "button", onclick: retry }, t("retry")) : null,
   );
 
+/** An address that names no page of ours; nothing takes its place in silence. */
+export const unknownPage = () => ({
+  node: el(
+    "div",
+    { class: "stack" },
+    empty(
+      "unsure",
+      t("page.unknown", { address: location.hash }),
+      el("a", { class: "button", href: "#/home" }, t("page.unknown_way")),
+    ),
+  ),
+  title: t("page.unknown_title"),
+});
+
 export const loading = () => el("p", { class: "loading muted", role: "status" }, t("loading"));
 
 /**

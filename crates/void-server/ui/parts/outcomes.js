@@ -8,10 +8,12 @@ import { isOwner, person } from "../lib/people.js";
 import { exactSpan, time, withTimes } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { copyButton } from "./copying.js";
+import { hitHref } from "./hits.js";
 import { checkReason, shape, standing } from "./states.js";
 
 /** @import { Content } from "../lib/dom.js" */
-/** @import { Card, CheckSeen, Row } from "../types/api.js" */
+/** @import { Card, CheckSeen, Row, SearchHit } from "../types/api.js" */
+/** @typedef {SearchHit["kind"]} HitKind */
 
 /** Codes that are about the way to a host, about the set-up, and about a freeze. */
 const ABOUT_HOST = [
@@ -84,6 +86,7 @@ function resultWords(row, card) {
 
 /** @param {Row} row @param {Card | null} card @param {string} took */
 function executedWords(row, card, took) {
+  if (isKept(row)) return t(row.result?.changed === "delete" ? "result.kept_gone" : "result.kept");
   if (row.change) return t(`result.change_${changed(row)}`);
   const check = row.result?.check;
   const what = check ? seenWords(check, card) : "";
@@ -100,6 +103,9 @@ function executedWords(row, card, took) {
   }
   return t("result.checking");
 }
+
+/** Whether it is about what the owner keeps, and so in force with the yes. @param {Row} row */
+const isKept = ({ change }) => change?.target === "knowledge";
 
 /** How a change was made. @param {Row} row */
 const changed = ({ result }) =>
@@ -166,7 +172,20 @@ export function failureParts(row, card) {
       ),
     );
   }
-  if (isBad || (row.change && row.status === "executed")) {
+  const { kind, id, changed: did } = result ?? {};
+  if (isKept(row) && row.status === "executed" && kind && id && did !== "delete")
+    parts.push(
+      el(
+        "p",
+        {},
+        el(
+          "a",
+          { class: "button small", href: hitHref({ kind: /** @type {HitKind} */ (kind), id }) },
+          t("result.kept_look"),
+        ),
+      ),
+    );
+  if (isBad || (row.change && !isKept(row) && row.status === "executed")) {
     const command = isBad ? typed(nextCommand(row, card)) : changeCommand(row);
     parts.push(
       el(

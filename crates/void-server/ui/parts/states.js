@@ -87,8 +87,13 @@ export function standing({ display_state: state }) {
 /** @param {{display_state: string}} row */
 export const statePill = (row) => pill(...standing(row));
 
-/** @param {{tier: string, risk?: string, subject?: string}} row */
-export function tierPill(row) {
+/**
+ * @param {{tier: string, risk?: string, subject?: string, change?: {target: string} | null}} row
+ * @param {{isWhole?: boolean}} [how] whole: in as many words as on every other surface
+ */
+export function tierPill(row, { isWhole = false } = {}) {
+  if (row.change?.target === "knowledge")
+    return isWhole ? pill("risky", "risky", t("tier.keep")) : pill("approved", "", t("tier.draft"));
   if (row.subject === "change") return pill("critical", "risky", t("tier.change"));
   if (row.risk === "critical") return pill("critical", "risky", t("tier.critical"));
   return row.tier === "risky" ? pill("risky", "risky", t("tier.risky")) : pill("safe", "", t("tier.safe"));

@@ -47,7 +47,7 @@ export function aboutSection() {
         t("about.audit_about"),
         factList([
           [t("about.entries"), el("a", { href: "#/audit" }, String(value.audit_seq))],
-          [t("about.head"), copied(value.audit_head, t("about.head"))],
+          [t("about.head"), value.audit_head ? copied(value.audit_head, t("about.head")) : "–"],
         ]),
       ),
     ),

@@ -2,8 +2,8 @@
 // Channels: where the owner is told that something waits, whether that works, and what could not be said.
 
 import { del, get, post } from "../lib/api.js";
-import { said, typed } from "../lib/commands.js";
-import { Resource } from "../lib/data.js";
+import { ownProgram, said, typed } from "../lib/commands.js";
+import { home, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -17,7 +17,7 @@ import { code, part, sender, showing, source, twoStep } from "./pieces.js";
 
 /** @import { FailedNotification, NotificationPlace, NotificationsResponse } from "../types/api.js" */
 
-const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
+const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';
 const WEBHOOK =
   '[[notify.webhooks]]\nname = "n8n"\nurl = "http://192.168.1.20:5678/webhook/void"\nsecret = "file:/run/secrets/hook"';
@@ -65,6 +65,15 @@ export function channelsSection() {
     ),
   );
   const pairing = pairer(channels);
+  const isRehearsal = home.value?.status.rehearsal === true;
+  // A rehearsal has no channels; what is read there is for another Void.
+  const own = (/** @type {string} */ command) =>
+    isRehearsal ? `${ownProgram()} ${command}` : typed(`void ${command}`);
+  const telegram = [
+    snippet(TELEGRAM, t("channels.telegram_token")),
+    isRehearsal ? snippet(own("serve"), t("channels.telegram_start")) : null,
+    snippet(own("notify pair telegram"), t("channels.telegram_pair")),
+  ];
   const off = showing(channels, head, (value) => {
     mount(
       head,
@@ -123,21 +132,16 @@ export function channelsSection() {
     part(
       t("channels.add"),
       t("channels.add_about"),
+      isRehearsal ? notice("info", t("channels.rehearsal")) : null,
       el(
         "details",
         {},
         el("summary", {}, "Telegram"),
-        snippet(TELEGRAM, "Telegram"),
         el("p", { class: "muted small" }, t("channels.telegram_how")),
+        telegram,
       ),
       el("details", {}, el("summary", {}, "ntfy"), snippet(NTFY, "ntfy")),
       el("details", {}, el("summary", {}, t("channels.webhook")), snippet(WEBHOOK, t("channels.webhook"))),
-      el(
-        "details",
-        {},
-        el("summary", {}, t("channels.push")),
-        el("p", {}, t(isSecureContext ? "channels.push_not_yet" : "channels.push_plain_http")),
-      ),
       source(
         t("settings.from_file"),
         " ",

@@ -8,6 +8,7 @@ import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
+import { readNodes } from "../parts/taints.js";
 import { part, quiet, secretOnce, sender, showing, twoStep } from "./pieces.js";
 import { quarantinePart } from "./quarantine.js";
 
@@ -64,6 +65,11 @@ export function tokensSection() {
   };
 }
 
+/** Whether its safe actions wait because of what it has read. @param {TokenResponse} one */
+function isMarked(one) {
+  return !one.revoked_at && one.taint.length > 0;
+}
+
 /** @param {TokenResponse} one @param {() => void} refresh */
 function tokenRow(one, refresh) {
   return el(
@@ -101,7 +107,29 @@ function tokenRow(one, refresh) {
           time(one.created_at),
           one.revoked_at ? [" · ", t("tokens.revoked_at"), " ", time(one.revoked_at)] : "",
         ),
+        isMarked(one)
+          ? el(
+              "span",
+              { class: "small line wrap" },
+              t("tokens.marked"),
+              " ",
+              readNodes(one.taint),
+              one.tainted_at ? [" · ", time(one.tainted_at)] : "",
+            )
+          : null,
       ),
+      isMarked(one)
+        ? twoStep({
+            word: t("tokens.clear"),
+            label: t("tokens.clear_named", { name: one.name }),
+            ask: t("tokens.clear_ask", { name: one.name }),
+            yes: t("tokens.clear_yes"),
+            act: async () => {
+              await asOneself(() => post(`/api/tokens/${one.id}/clear`, { taint: one.taint }));
+              refresh();
+            },
+          })
+        : null,
       one.revoked_at
         ? null
         : twoStep({

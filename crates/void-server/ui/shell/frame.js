@@ -17,17 +17,18 @@ import { setTheme, theme } from "./settings.js";
 
 /** @import { FreezeResponse, Home } from "../types/api.js" */
 
-const RAIL = ["home", "inbox", "lab", "chat", "audit", "settings"];
+const RAIL = ["home", "inbox", "lab", "chat", "knowledge", "audit", "settings"];
 const TABS = ["home", "inbox", "lab", "chat", "more"];
 
 /** Which program this page came with; it outlives a session. */
 let version = "";
 
 /**
+ * @param {() => void} openChat over the page, where there is no room beside it
  * @returns {{node: HTMLElement, main: HTMLElement, aside: HTMLElement, show: (page: string, title: string) => void,
  *   stop: () => void}}
  */
-export function frame() {
+export function frame(openChat) {
   const title = el("h1", { id: "page-title" });
   const live = el("button", { type: "button", class: "live-dot", onclick: () => retryLive() });
   const mark = el("span", { class: "mark" });
@@ -61,6 +62,17 @@ export function frame() {
     title,
     mark,
     el("span", { role: "status" }, live),
+    el(
+      "button",
+      {
+        type: "button",
+        class: "icon-button bar-chat",
+        "aria-label": t("chat.over"),
+        title: t("chat.over"),
+        onclick: openChat,
+      },
+      icon("chat"),
+    ),
     el(
       "button",
       {
@@ -195,7 +207,7 @@ export function frame() {
       mount(title, name);
       for (const anchor of node.querySelectorAll("[data-page]")) {
         const its = /** @type {HTMLElement} */ (anchor).dataset.page;
-        if (its === page || (its === "more" && ["audit", "settings", "more"].includes(page)))
+        if (its === page || (its === "more" && ["knowledge", "audit", "settings", "more"].includes(page)))
           anchor.setAttribute("aria-current", "page");
         else anchor.removeAttribute("aria-current");
       }

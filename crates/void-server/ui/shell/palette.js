@@ -1,18 +1,28 @@
 // @ts-check
 // The palette: go anywhere, find anything, ask for an action by name. Running still goes by the gate.
 
+import { get } from "../lib/api.js";
 import { actions, agents, ended, home, hosts, nodes, proxmox } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
+import { hitHref, whileTyping } from "../parts/hits.js";
 import { grouped } from "../parts/repeats.js";
 import { tierPill } from "../parts/states.js";
+import { rowTitle } from "../parts/titles.js";
 import { askFreeze, thaw } from "./freezing.js";
 import { showKeys } from "./keys.js";
 import { showOver } from "./overlays.js";
 import { goTo } from "./router.js";
-import { chooseAgent } from "./settings.js";
+import { chooseAgent, chosenSpace } from "./settings.js";
 
 const SHOWN_MAX = 12;
+/** So many of what the owner keeps are shown beside what is here. */
+const FOUND_MAX = 6;
+/** The server is asked for words of this length, so long after the last key. */
+const ASK_FROM = 2;
+const TYPED_MS = 180;
+/** What is in the lab is here already. */
+const KEPT = ["space", "project", "page", "task", "ref"];
 
 /** @typedef {{words: string, id?: string, kind: string, pill?: HTMLElement, act: () => void}} Entry */
 
@@ -45,14 +55,14 @@ function entries(typed) {
   );
   const isFrozen = home.value?.freeze.frozen === true;
   return [
-    ...found("palette.page", ["home", "inbox", "lab", "chat", "audit", "settings"], (page) => ({
+    ...found("palette.page", ["home", "inbox", "lab", "chat", "knowledge", "audit", "settings"], (page) => ({
       words: t(`nav.${page}`),
       href: `#/${page}`,
     })),
     ...found(
       "palette.waits",
       home.value?.inbox.items.filter((item) => item.kind !== "join"),
-      ({ label, code, id }) => ({ words: label, id: code, href: `#/inbox/${id}` }),
+      (item) => ({ words: rowTitle(item), id: item.code, href: `#/inbox/${item.id}` }),
     ),
     ...found("palette.service", home.value?.services.services, ({ label, id }) => ({
       words: label,
@@ -73,7 +83,7 @@ function entries(typed) {
       id: agent.slug,
       kind: t("palette.agent"),
       act: () => {
-        chooseAgent(agent.slug);
+        chooseAgent(agent.slug, agent.capabilities.includes("suggest") ? chosenSpace() : "");
         goTo("#/chat");
       },
     })),
@@ -92,8 +102,12 @@ function entries(typed) {
       ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() }
       : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
     { words: t("keys.title"), kind: t("palette.act"), act: showKeys },
+    ...found("palette.act", chosenSpace() ? ["page", "task", "ref"] : [], (kind) => ({
+      words: t(`palette.new_${kind}`),
+      href: `#/knowledge/new/${kind}`,
+    })),
     ...found("palette.ended", grouped(ended.value?.recent ?? home.value?.recent ?? []), (row) => ({
-      words: row.label,
+      words: rowTitle(row),
       id: row.times ? `${row.code} · ${t("inbox.times", { n: row.times })}` : row.code,
       href: `#/inbox/${row.id}`,
     })),
@@ -140,11 +154,43 @@ function fitOf(entry, words) {
   return slips === 0 ? 0 : 1;
 }
 
+/** @param {import("../types/api.js").SearchHit} hit @returns {Entry} */
+const hitEntry = (hit) => ({ words: hit.title, kind: t(`kind.${hit.kind}`), act: () => goTo(hitHref(hit)) });
+
+/** @param {string} words @returns {Entry} */
+const searchEntry = (words) => ({
+  words: t("palette.all", { words }),
+  kind: t("palette.act"),
+  act: () => goTo(`#/knowledge/search?q=${encodeURIComponent(words)}`),
+});
+
 export function openPalette() {
   if (document.querySelector("dialog.palette[open]")) return;
   let chosen = 0;
   /** @type {Entry[]} */
   let shown = [];
+  /** What the server found, and for which words. @type {{words: string, hits: Entry[]}} */
+  let kept = { words: "", hits: [] };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
+  const ask = async () => {
+    const words = input.value.trim();
+    if (words.length < ASK_FROM || words.startsWith("#")) return;
+    try {
+      const { results } = await get(`/api/search?q=${encodeURIComponent(whileTyping(words))}&limit=${3 * FOUND_MAX}`);
+      if (words !== input.value.trim() || !dialog.open) return;
+      kept = {
+        words,
+        hits: results
+          .filter(({ kind }) => KEPT.includes(kind))
+          .slice(0, FOUND_MAX)
+          .map(hitEntry),
+      };
+      draw();
+    } catch {
+      // What is here can be found without the server; that it is away is said by the frame.
+    }
+  };
   const input = /** @type {HTMLInputElement} */ (
     el("input", {
       class: "input",
@@ -173,9 +219,11 @@ export function openPalette() {
       fit: input.value.startsWith("#") ? 0 : fitOf(entry, words),
     }));
     // A slip is forgiven after whatever is as it was typed.
-    shown = [0, 1]
-      .flatMap((wanted) => fits.filter(({ fit }) => fit === wanted).map(({ entry }) => entry))
-      .slice(0, SHOWN_MAX);
+    const typed = input.value.trim();
+    const found = kept.words !== "" && typed.startsWith(kept.words) ? kept.hits : [];
+    const here = [0, 1].flatMap((wanted) => fits.filter(({ fit }) => fit === wanted).map(({ entry }) => entry));
+    shown = [...here.slice(0, SHOWN_MAX - found.length), ...found];
+    if (typed.length >= ASK_FROM && !typed.startsWith("#") && shown.length > 0) shown.push(searchEntry(typed));
     chosen = Math.min(chosen, Math.max(0, shown.length - 1));
     mount(
       list,
@@ -207,6 +255,8 @@ export function openPalette() {
   input.addEventListener("input", () => {
     chosen = 0;
     draw();
+    clearTimeout(later);
+    later = setTimeout(() => void ask(), TYPED_MS);
   });
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {

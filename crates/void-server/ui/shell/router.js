@@ -7,9 +7,9 @@
 /** Old and foreign names. @type {Record<string, string>} */
 const MOVED = { "little-blue": "chat", "": "home" };
 
-/** @returns {Route} */
-export function currentRoute() {
-  const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+/** @param {string} [hash] @returns {Route} */
+export function currentRoute(hash = location.hash) {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [first = "", ...parts] = path.split("/").map((part) => {
     try {
       return decodeURIComponent(part);

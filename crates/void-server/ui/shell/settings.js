@@ -50,19 +50,48 @@ export function setCompact(isCompact) {
 }
 export const isCompact = () => localStorage.getItem("density") === "compact";
 
+/** In which space one was last. */
+export const chosenSpace = () => localStorage.getItem("space") ?? "";
+/** @param {string} id */
+export const chooseSpace = (id) => localStorage.setItem("space", id);
+
 const FIRST_AGENT = "little-blue";
-/** Every place that shows the chat follows the choice. @type {Set<(slug: string) => void>} */
+/** Every place that shows the chat follows the choice. @type {Set<(isOfSpace: boolean) => void>} */
 const choosers = new Set();
+/** @param {boolean} isOfSpace */
+const tellChoice = (isOfSpace) => {
+  for (const choose of choosers) choose(isOfSpace);
+};
 
-export const chosenAgent = () => localStorage.getItem("chat-agent") ?? FIRST_AGENT;
+/** With whom one talked last, and in which space; `space` is empty where it was in none. */
+export const lastTalk = () => ({
+  slug: localStorage.getItem("chat-agent") ?? FIRST_AGENT,
+  space: localStorage.getItem("chat-space") ?? "",
+});
 
-/** @param {string} slug */
-export function chooseAgent(slug) {
+/** Something was said to somebody. @param {string} slug @param {string} space */
+export function rememberTalk(slug, space) {
   localStorage.setItem("chat-agent", slug);
-  for (const choose of choosers) choose(slug);
+  if (space) localStorage.setItem("chat-space", space);
+  else localStorage.removeItem("chat-space");
 }
 
-/** @param {(slug: string) => void} choose */
+/** Somebody was chosen, wherever one is. @param {string} slug @param {string} [space] */
+export function chooseAgent(slug, space = "") {
+  rememberTalk(slug, space);
+  tellChoice(false);
+}
+
+/** Who was chosen to answer beside the pages of a space; empty if nobody was. @param {string} space */
+export const agentOfSpace = (space) => localStorage.getItem(`space-agent-${space}`) ?? "";
+
+/** @param {string} space @param {string} slug */
+export function chooseAgentOfSpace(space, slug) {
+  localStorage.setItem(`space-agent-${space}`, slug);
+  tellChoice(true);
+}
+
+/** @param {(isOfSpace: boolean) => void} choose */
 export function onAgent(choose) {
   choosers.add(choose);
   return () => void choosers.delete(choose);

@@ -50,6 +50,44 @@ export interface ActionResponse {
   vmid: number | null;
 }
 
+export interface ActionWithRunbooks {
+  /** What binds agents, with the default of safe actions. */
+  agent_cooldown_s: number | null;
+  agents: string[] | null;
+  /** What is looked at afterwards, as a sentence; also that nothing is. */
+  checked_by: string;
+  /** As the catalogue says: for everybody, or 0 for nobody. */
+  cooldown_s: number | null;
+  digest: string;
+  exec_digest: string;
+  expires_s: number;
+  /** `lxc` or `qemu`, for an action on a guest. */
+  guest: string | null;
+  host: string | null;
+  id: string;
+  inverse: string | null;
+  kind: string;
+  /** The same under its older name. */
+  kindPath: string | null;
+  label: string;
+  max_per_hour: number | null;
+  node: string | null;
+  op: string | null;
+  params: Record<string, ParamSpec>;
+  /** Why the lock-out guard raised it to critical. */
+  raised: string | null;
+  risk: "nominal" | "guarded" | "critical";
+  runbooks: Runbook[];
+  service: string | null;
+  target: string;
+  tier: "safe" | "risky";
+  timeout_s: number;
+  verify: string | null;
+  /** Which channel it takes: `host`, `proxmox`, `node` or `file`. */
+  via: string;
+  vmid: number | null;
+}
+
 export interface ActionsResponse {
   actions: ActionResponse[];
   catalogue: CatalogueResponse;
@@ -76,6 +114,61 @@ export interface Agent {
   withdrawn: boolean;
 }
 
+export interface AgentLog {
+  /** The newest last. An agent wrote them, and they may say anything. */
+  lines: AgentLogLine[];
+}
+
+export interface AgentLogLine {
+  at: string;
+  /** Without tokens and control characters. */
+  text: string;
+}
+
+export interface AgentMoveRequest {
+  /** `before` of the answer that was looked at: if the tree is another one by then, nothing is done. */
+  commit?: string | null;
+  /** Only tells what it would change. */
+  dry_run?: boolean;
+  /** Under whom it is to stand. */
+  parent: string;
+}
+
+export interface AgentMoveResponse {
+  /** The commit of the tree that it was judged by, and the one that came of it. */
+  before: string | null;
+  /** How many stand below it and go along. */
+  below: number;
+  /** Who may do what to whom from then on, and who no longer may. */
+  changes: RightsChange[];
+  commit: string | null;
+  from: string | null;
+  /** False: it was only looked at. */
+  moved: boolean;
+  name: string;
+  to: string;
+  /** The same in sentences. */
+  words: string[];
+}
+
+/** How an agent's process stands. */
+export interface AgentProcess {
+  /** How often it ended unasked in a row; 0 while it runs. */
+  failures: number;
+  name: string;
+  /** Of the process that runs. */
+  pid: number | null;
+  /** At this instance. */
+  state: "stopped" | "starting" | "running" | "asleep" | "crashed" | "given_up";
+  /**
+   * What is wanted of it: `running`, `stopped`, or `given_up` because it ended unasked too often; null if it was never
+   * started.
+   */
+  wanted: string | null;
+  /** How it ended the last time that it ended unasked. */
+  why: string | null;
+}
+
 export interface AgentsResponse {
   agents: Agent[];
 }
@@ -91,6 +184,70 @@ export interface AllowedBy {
 export interface ApproveRequest {
   /** The fingerprint that the node shows. */
   fingerprint: string;
+}
+
+/** Nothing has to be said. */
+export type AskAgain = Record<string, unknown>;
+
+export interface AttachRequest {
+  /** Whom to talk to; if nobody is named, who answers in that space. */
+  agent?: string | null;
+  id: string;
+  /** `space`, `project`, `page`, `task`, `ref`, `service` or `action`. */
+  kind: "space" | "project" | "page" | "task" | "ref" | "service" | "action";
+}
+
+export interface AttachedConversation {
+  /** null: about nothing in particular. */
+  about: ConversationAbout | null;
+  /** The agent's name. */
+  agent: string;
+  conversation_id: string;
+  created_at: string;
+  /** If words were looked for: the part of its newest message that has one of them. */
+  found: string | null;
+  last_at: string;
+  messages: number;
+  /** How it begins. */
+  words: string;
+}
+
+/** A conversation, and whom it is with. */
+export interface AttachedConversationsResponse {
+  /** Those in which something was said, newest first. */
+  conversations: AttachedConversation[];
+  next: string | null;
+}
+
+export interface Attachment {
+  created_at: string;
+  created_by: string;
+  id: string;
+  /** What somebody said the bytes are; nothing is believed for it. */
+  media_type: string;
+  name: string;
+  /** Where it is in the folder that it came from. */
+  path: string | null;
+  /** The ref whose page or file this is, as it came. */
+  ref_id: string | null;
+  /** Of its bytes, as 64 hex digits. */
+  sha256: string;
+  size_bytes: number;
+  space_id: string;
+}
+
+export interface AttachmentDeletedResponse {
+  deleted: boolean;
+  id: string;
+  name: string;
+  /** What takes it back: a POST to this path, for 30 days. */
+  undo: string;
+}
+
+export interface AttachmentsResponse {
+  /** Newest first. */
+  attachments: Attachment[];
+  next: string | null;
 }
 
 export interface AuditEntry {
@@ -135,6 +292,12 @@ export interface AuditVerdict {
    * `audit.strays_set_aside`.
    */
   set_aside: number;
+}
+
+export interface Backlink {
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  title: string;
 }
 
 export interface BackupResponse {
@@ -206,6 +369,18 @@ export interface BridgeResponse {
   problem: string | null;
 }
 
+export interface CanResponse {
+  agent: Member;
+  capabilities: string[];
+  next: string | null;
+  /** What each operation is in words, of somebody called it. */
+  operations: Operation[];
+  /** What it may do to everybody, itself included. */
+  over: Rights[];
+  /** Withdrawn, it may do nothing. */
+  withdrawn: boolean;
+}
+
 export interface Card {
   allowed_by: AllowedBy;
   /** Every value that the digest binds, whole: what the requester chose first, then the definition's. */
@@ -216,9 +391,19 @@ export interface Card {
   checked_by: string;
   /** What happens on yes, as a verb phrase. */
   consequence: string;
+  /**
+   * Of a draft of what the owner keeps: what changes, word by word. null of everything else, and of a deletion. The same
+   * as a unified diff is `row.change.diff`.
+   */
+  difference: Difference | null;
   /** What Void itself saw of the services that this is about, whatever the requester says. */
   evidence: Service[];
   inverse: Inverse | null;
+  /**
+   * For the owner, of a draft whose base was changed meanwhile: what is there now. It cannot be approved; asking again
+   * makes a draft against that.
+   */
+  moved: MovedBase | null;
   /** An approval needs a login of the last minutes, and this session's is older. */
   needs_login: boolean;
   /** The same once it is over, to follow *has*, *would have* or *may have*. */
@@ -226,6 +411,8 @@ export interface Card {
   /** Foreign content that the requester had read. */
   read_before: string[];
   row: Row;
+  /** The owner's pages about the action, then those about the services that it is about. */
+  runbooks: Runbook[];
   /** Earlier runs of the same action, newest first. */
   runs: Run[];
   target: string;
@@ -255,6 +442,8 @@ export interface Challenge {
 
 /** What a change changes. All of it is bound by the digest. */
 export interface Change {
+  /** Of knowledge: what it is called and where it is. null of everything else. */
+  about: ChangedEntity | null;
   /** What it was made against: the digest of a file, or a revision. null if there was nothing. */
   base_revision: string | null;
   /** A unified diff against that. */
@@ -268,6 +457,15 @@ export interface Change {
   summary: string[];
   /** `knowledge`, `agent_config`, `meta_inputs`, `topology` or `catalogue`. */
   target: "knowledge" | "agent_config" | "meta_inputs" | "topology" | "catalogue";
+}
+
+/** What a change of knowledge is about, in the words of the moment in which it was drafted. */
+export interface ChangedEntity {
+  space: string | null;
+  /** Where it is, or will be; null of a new space. */
+  space_id: string | null;
+  /** What it is called before the change; of something new, what it will be called. */
+  title: string;
 }
 
 export interface CheckDetail {
@@ -335,6 +533,16 @@ export interface ConfirmedResponse {
   session: OpenSession;
 }
 
+export interface ConversationAbout {
+  id: string;
+  /** `space`, `project`, `page`, `task`, `ref`, `service` or `action`. */
+  kind: "space" | "project" | "page" | "task" | "ref" | "service" | "action";
+}
+
+export interface ConversationDeletedResponse {
+  deleted: boolean;
+}
+
 /** A conversation as it opens: its newest messages, oldest of them first. */
 export interface ConversationResponse {
   agent: Agent;
@@ -348,6 +556,8 @@ export interface ConversationResponse {
 export interface ConversationSummary {
   conversation_id: string;
   created_at: string;
+  /** If words were looked for: the part of its newest message that has one of them. */
+  found: string | null;
   last_at: string;
   messages: number;
   /** How it begins. */
@@ -366,8 +576,11 @@ export interface CopyResponse {
 }
 
 export interface CountsResponse {
+  /** Of the proposals, those that are drafts of a change. */
+  draft: number;
   failure: number;
   join: number;
+  /** Everything that waits for a decision, drafts too. */
   proposal: number;
   /** Of the proposals, those that nobody could be told about. */
   untold: number;
@@ -383,11 +596,172 @@ export interface Decision {
   revision?: number | null;
 }
 
+export interface DiffSpan {
+  /** How it hides: `invisible`, `bidirectional`, `blanks_only`, `look_alike`. */
+  hidings?: string[];
+  kind: "same" | "added" | "removed";
+  text: string;
+}
+
+/** All that a draft changes, made from the patch that the digest binds. Nothing is left out of it. */
+export interface Difference {
+  /** How something of it hides from a reader, in words; empty if nothing does. */
+  hidden: string[];
+  parts: DifferencePart[];
+  /** In how many places something changes, over all parts. */
+  places: number;
+  words_added: number;
+  words_removed: number;
+}
+
+/** Lines that change, with some around them that stay. Title and properties are lines before the text. */
+export interface DifferencePart {
+  /** What was compared: `words`, `lines`, or the `whole` of the part. */
+  grain: "words" | "lines" | "whole";
+  /** The line with which it begins before the change, from 1. */
+  line: number;
+  /** In their order. Their `text` is as it is to be shown: what would not be seen in it is escaped as `\\u{…}`. */
+  spans: DiffSpan[];
+}
+
 export interface DoctorResponse {
   at: string;
   findings: Finding[];
   /** Nothing is a problem; there may be warnings. */
   ok: boolean;
+}
+
+export interface Draft {
+  /** The revision that was read; whichever is there now, if left out. */
+  base_revision?: number | null;
+  /** Changes of its text, one after the other; each has to be found exactly once. */
+  edits?: DraftEdit[];
+  /** `page`, `task`, `ref`, `project` or `space`. */
+  entity: "page" | "task" | "ref" | "project" | "space";
+  /** What it is to say; what is left out stays. */
+  fields?: DraftFields | null;
+  /** Which one; of something new, none. */
+  id?: string | null;
+  /** `create`, `update` or `delete`. */
+  op: "create" | "update" | "delete";
+  /** Why; the owner sees it as the words of whoever drafts. */
+  reason?: string | null;
+}
+
+/** Drafts that are decided alike, each for itself: one that cannot be decided holds up none of the others. */
+export interface DraftDecisions {
+  /** `approve` or `reject`. */
+  decision: "approve" | "reject";
+  /** In the order in which they are decided. */
+  drafts: SeenDraft[];
+  /** Of a rejection; it stands with each of them. */
+  reason?: string | null;
+}
+
+export interface DraftEdit {
+  find: string;
+  replace: string;
+}
+
+/** Which of them a kind has, its own requests say. */
+export interface DraftFields {
+  /** null: nobody in particular. */
+  agent?: string | null;
+  body?: string | null;
+  /** null: no day. */
+  due?: string | null;
+  /** null: it is in no folder. */
+  path?: string | null;
+  /** null: none. */
+  project_id?: string | null;
+  /** `open`, `done` or `dropped`. */
+  state?: "open" | "done" | "dropped" | null;
+  tags?: string[] | null;
+  title?: string | null;
+  url?: string | null;
+}
+
+export interface DraftOrigin {
+  agent: string;
+  proposal_id: string;
+  /** Foreign content that the agent had read. */
+  taint: string[];
+}
+
+/** Why one was not decided, as any other error. */
+export interface DraftRefusal {
+  /** Stable; what a program decides by. */
+  code: string;
+  conflicts?: MergeConflict[];
+  conflicts_left_out?: number | null;
+  /** A way out. */
+  hint?: string | null;
+  /** A sentence for people. */
+  message: string;
+  /** What is there now instead of what it was made of. */
+  moved?: MovedBase | null;
+  /** How it stands now. */
+  row?: Row | null;
+}
+
+/** What became of one: its row as it is now, or why it was not decided. */
+export interface DraftResult {
+  error: DraftRefusal | null;
+  id: string;
+  row: Row | null;
+}
+
+export interface DraftResults {
+  /** In the order of the request. */
+  results: DraftResult[];
+}
+
+/** Drafts of one turn can be decided together. */
+export interface DraftTurn {
+  conversation_id: string;
+  /** The agent's message that the turn wrote. */
+  message_id: string;
+}
+
+/** A draft with the owner's own words in it. */
+export interface EditedApproval {
+  /** The digest of the row that was seen. */
+  digest: string;
+  /** What is stored instead of what was drafted; what is left out stays as drafted. */
+  fields: {
+    /** null: nobody in particular. */
+    agent?: string | null;
+    body?: string | null;
+    /** null: no day. */
+    due?: string | null;
+    /** null: it is in no folder. */
+    path?: string | null;
+    /** null: none. */
+    project_id?: string | null;
+    /** `open`, `done` or `dropped`. */
+    state?: "open" | "done" | "dropped" | null;
+    tags?: string[] | null;
+    title?: string | null;
+    url?: string | null;
+  };
+  /** The revision of the row that was seen, 0 if left out. */
+  revision?: number | null;
+}
+
+/** Vectors of what the owner keeps. */
+export interface Embeddings {
+  chunks: number;
+  /** What is in the way: a stable word, and a sentence. */
+  code?: string | null;
+  /** Texts that have vectors, of all texts. */
+  done: number;
+  memory_bytes: number;
+  message?: string | null;
+  /** Texts of which none could be made. */
+  skipped: number;
+  /** `starting`, `making`, `ready`, or `waiting` until what is in the way is gone. */
+  state: "starting" | "making" | "ready" | "waiting";
+  total: number;
 }
 
 /** A file that is read and has nothing in it, or is not there. */
@@ -399,14 +773,50 @@ export interface EmptyFile {
   what: string;
 }
 
+export interface EntityDeletedResponse {
+  deleted: boolean;
+  deleted_at: string;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  title: string;
+  /** What takes it back: a POST to this path. */
+  undo: string;
+}
+
 export interface Error {
   error: {
     code: string;
+    conflicts?: MergeConflict[];
+    conflicts_left_out?: number;
     fields?: Record<string, string>;
     hint?: string;
     message: string;
-    row?: Row;
+    moved?: MovedBase;
+    row?: Row | Space | Project | Page | Task | Ref;
   };
+}
+
+/** All of a conversation, to be kept elsewhere. */
+export interface ExportedConversation {
+  about: ConversationAbout | null;
+  agent: string;
+  conversation_id: string;
+  created_at: string;
+  /** Oldest first. */
+  messages: ExportedMessage[];
+  space_id: string | null;
+}
+
+export interface ExportedMessage {
+  /** Markdown. */
+  body: string;
+  created_at: string;
+  id: string;
+  /** `user` or `assistant`. */
+  role: string;
+  seq: number;
+  /** Of an assistant's message: the turn that made it. */
+  turn: Turn | null;
 }
 
 export interface FailedNotification {
@@ -598,6 +1008,25 @@ export interface JoinedResponse {
   state: string;
 }
 
+/** What became of the bookmarks of an export. */
+export interface KarakeepImportResponse {
+  changed: number;
+  created: number;
+  /** Whether a text was shortened to what a page may have. */
+  cut: boolean;
+  /** Nothing was written; the numbers say what would be. */
+  dry_run: boolean;
+  /** They differ, and were edited or captured here since; they stay as they are here. */
+  kept: number;
+  /** Files that Karakeep keeps elsewhere, and what has neither words nor an address. */
+  left_out: number;
+  /** In the file more than once. */
+  repeated: number;
+  /** They were thrown away here, and stay away. */
+  thrown_away: number;
+  unchanged: number;
+}
+
 export interface LabProblem {
   code: string;
   message: string;
@@ -610,6 +1039,30 @@ export interface LabResponse {
   /** Why there is nothing to show, or less than there is. */
   problem: LabProblem | null;
   read_at: string | null;
+}
+
+/** How much is left out of a row, whose `change`, `diff` and `joined` are shortened then. */
+export interface LeftOut {
+  /** How many lines the whole change adds. */
+  added_lines: number;
+  /** Bytes that are not there. */
+  bytes: number;
+  /** How many lines the whole change removes. */
+  removed_lines: number;
+  /** How many sentences of the change's `summary` are not there. */
+  sentences: number;
+}
+
+export interface Link {
+  /** The pages of that title, if there are several. */
+  candidates: string[];
+  /** Whether it names one thing that is there, nothing, or several pages of one title. */
+  found: "one" | "none" | "several";
+  id: string | null;
+  /** Of what was found, or of an address that leads nowhere. */
+  kind: "space" | "project" | "page" | "task" | "ref" | "attachment" | null;
+  /** What it is called; of nothing and of several, what the text calls it. */
+  title: string | null;
 }
 
 export interface ListedSession {
@@ -645,6 +1098,10 @@ export interface LoginMethods {
 }
 
 export interface LoginResponse {
+  /**
+   * How the program is called where Void runs, as in `Setup`: said of a rehearsal only, whose folder is no secret.
+   */
+  called: string | null;
   /** Whether there is a passkey or a password at all. */
   is_set_up: boolean;
   /** What this lab is called. */
@@ -669,6 +1126,25 @@ export interface McpResponse {
   id?: unknown;
   jsonrpc: "2.0";
   result?: Record<string, unknown> | null;
+}
+
+export interface Member {
+  /** How many generations below the root; null: it has no position. */
+  depth: number | null;
+  /** `resident`: it lives in the server and has no process of its own. `process`: it has one. */
+  kind: "resident" | "process";
+  name: string;
+  parent: string | null;
+}
+
+/** A place that the draft and what is there now both change, each otherwise. */
+export interface MergeConflict {
+  /** What both were made of. */
+  base: string;
+  draft: string;
+  /** The line of what is there now with which it begins, from 1; title and properties are lines before the text. */
+  line: number;
+  now: string;
 }
 
 export interface Message {
@@ -701,6 +1177,20 @@ export interface MoveResponse {
   note: string;
   seq: number;
   to: string;
+}
+
+/** What is there instead of what a draft was made of; both are shown, and nothing is applied. */
+export interface MovedBase {
+  /** Markdown, whole. */
+  body: string | null;
+  /** What was changed since the draft was made, word by word; null if that is not known any more. */
+  difference: Difference | null;
+  /** It was thrown away; everything else is null then. */
+  gone: boolean;
+  revision: number | null;
+  title: string | null;
+  updated_at: string | null;
+  updated_by: string | null;
 }
 
 export interface MovesResponse {
@@ -737,6 +1227,52 @@ export interface MuteRequest {
 export interface MutesResponse {
   /** What is muted now, the newest first. */
   mutes: Mute[];
+}
+
+export interface NewPage {
+  body?: string | null;
+  path?: string | null;
+  project_id?: string | null;
+  reason?: string | null;
+  tags?: string[] | null;
+  title: string;
+}
+
+export interface NewProject {
+  body?: string | null;
+  reason?: string | null;
+  title: string;
+}
+
+export interface NewRef {
+  body?: string | null;
+  project_id?: string | null;
+  reason?: string | null;
+  tags?: string[] | null;
+  /**
+   * Without a title and a body the page is captured. With one of them nothing is fetched, and a title that is left out
+   * is the address.
+   */
+  title?: string | null;
+  url: string;
+}
+
+export interface NewSpace {
+  agent?: string | null;
+  body?: string | null;
+  reason?: string | null;
+  title: string;
+}
+
+export interface NewTask {
+  body?: string | null;
+  due?: string | null;
+  project_id?: string | null;
+  reason?: string | null;
+  /** `open`, `done` or `dropped`. */
+  state?: "open" | "done" | "dropped" | null;
+  tags?: string[] | null;
+  title: string;
 }
 
 export interface NewTokenResponse {
@@ -818,6 +1354,104 @@ export interface OpenSession {
   /** `token`, `password`, `setup` or `passkey`. */
   method: string;
   opened_at: string;
+}
+
+export interface Operation {
+  /** The capability without which nobody may. */
+  needs: string | null;
+  operation: string;
+  words: string;
+}
+
+/** A page without its text. */
+export interface Page {
+  backlinks: Backlink[];
+  /** The same as a tree of what may be shown of it, if it was asked for. */
+  blocks?: Block[] | null;
+  /** Markdown. */
+  body: string;
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Each target once, in the order of the text. */
+  links: Link[];
+  /** There are more of one or the other than are told here. */
+  links_cut: boolean;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** Where it is in the folder that it came from and goes back to. */
+  path: string | null;
+  project_id: string | null;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  /** Its own. Of a page that is asked for alone, those of its front matter too. */
+  tags: string[];
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+/** What is left out stays as it is. */
+export interface PageChange {
+  /** The revision that was looked at. */
+  base_revision: number;
+  body?: string | null;
+  /** null: it is in no folder. */
+  path?: string | null;
+  /** null: none. */
+  project_id?: string | null;
+  reason?: string | null;
+  tags?: string[] | null;
+  title?: string | null;
+}
+
+/** A page without its text. */
+export interface PageHead {
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** Where it is in the folder that it came from and goes back to. */
+  path: string | null;
+  project_id: string | null;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  /** Its own. Of a page that is asked for alone, those of its front matter too. */
+  tags: string[];
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+export interface PagesResponse {
+  next: string | null;
+  /** What was changed last comes first. */
+  pages: PageHead[];
 }
 
 export interface PairRequest {
@@ -915,6 +1549,92 @@ export interface PollNodeResponse {
   version: string;
 }
 
+export interface PreviewRequest {
+  /** Markdown. Front matter is for programs, and not shown. */
+  text: string | null;
+}
+
+export interface PreviewResponse {
+  /** What may be shown of it; what it names in that space is a link. */
+  blocks: Block[];
+}
+
+/** What every entity has, in a list too. */
+export interface Project {
+  backlinks: Backlink[];
+  /** The same as a tree of what may be shown of it, if it was asked for. */
+  blocks?: Block[] | null;
+  /** Markdown. */
+  body: string;
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Each target once, in the order of the text. */
+  links: Link[];
+  /** There are more of one or the other than are told here. */
+  links_cut: boolean;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+/** What is left out stays as it is. */
+export interface ProjectChange {
+  /** The revision that was looked at. */
+  base_revision: number;
+  body?: string | null;
+  reason?: string | null;
+  title?: string | null;
+}
+
+/** What every entity has, in a list too. */
+export interface ProjectHead {
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+export interface ProjectsResponse {
+  next: string | null;
+  /** What was changed last comes first. */
+  projects: ProjectHead[];
+}
+
 export interface ProposalsResponse {
   next: string | null;
   proposals: Row[];
@@ -952,6 +1672,94 @@ export interface RecentResponse {
   recent: Row[];
 }
 
+/** A ref without its text. */
+export interface Ref {
+  backlinks: Backlink[];
+  /** The same as a tree of what may be shown of it, if it was asked for. */
+  blocks?: Block[] | null;
+  /** The text that was captured, as Markdown. */
+  body: string;
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Each target once, in the order of the text. */
+  links: Link[];
+  /** There are more of one or the other than are told here. */
+  links_cut: boolean;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  project_id: string | null;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** The page or file that it was made from, as it came. */
+  source: Attachment | null;
+  /** Of a space, its own id. */
+  space_id: string;
+  tags: string[];
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  url: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+/** What is left out stays as it is. */
+export interface RefChange {
+  /** The revision that was looked at. */
+  base_revision: number;
+  body?: string | null;
+  /** null: none. */
+  project_id?: string | null;
+  reason?: string | null;
+  tags?: string[] | null;
+  title?: string | null;
+  url?: string | null;
+}
+
+/** A ref without its text. */
+export interface RefHead {
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  project_id: string | null;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  tags: string[];
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  url: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+export interface RefsResponse {
+  next: string | null;
+  /** What was changed last comes first. */
+  refs: RefHead[];
+}
+
 export interface RemovedResponse {
   removed: boolean;
   /** What it was: `invited`, `waiting` or `joined`. */
@@ -979,6 +1787,15 @@ export interface RequestedBy {
   name: string;
 }
 
+export interface RestoreRequest {
+  /** The revision that was looked at; if something else is there now, nothing is restored. */
+  base_revision?: number | null;
+  /** The revision to go back to; a new one says the same. */
+  revision: number;
+}
+
+export type ResultChanged = boolean | string;
+
 export interface RetriedResponse {
   retried: boolean;
 }
@@ -988,14 +1805,113 @@ export interface RetryRequest {
   message_id?: string | null;
 }
 
+/** A revision without its text. */
+export interface Revision {
+  /** Of a space. */
+  agent: string | null;
+  at: string;
+  /** Markdown. */
+  body: string;
+  /** Who wrote it down, as the record names them. */
+  by: string;
+  draft: DraftOrigin | null;
+  due: string | null;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** Of a page. */
+  path: string | null;
+  project_id: string | null;
+  /** Why, in the writer's words. */
+  reason: string | null;
+  revision: number;
+  /** Of a task. */
+  state: string | null;
+  tags: string[];
+  title: string;
+  /** Of a ref. */
+  url: string | null;
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+/**
+ * What differs between two revisions: by words, and as a unified diff. Title and properties stand before the text.
+ */
+export interface RevisionDiff {
+  from: RevisionHead;
+  /** What was compared: `words`, `lines`, or the `whole` that lies between the first and the last difference. */
+  grain: "words" | "lines" | "whole";
+  /** How something of it hides from a reader, in words; empty if nothing does. */
+  hidden: string[];
+  /** Put together, those that are not added are the older text, and those that are not removed the newer one. */
+  spans: DiffSpan[];
+  to: RevisionHead;
+  /** null if too much differs for one. */
+  unified: string | null;
+  words_added: number;
+  words_removed: number;
+}
+
+/** A revision without its text. */
+export interface RevisionHead {
+  at: string;
+  /** Who wrote it down, as the record names them. */
+  by: string;
+  draft: DraftOrigin | null;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** Why, in the writer's words. */
+  reason: string | null;
+  revision: number;
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+export interface RevisionsResponse {
+  next: string | null;
+  /** Newest first. */
+  revisions: RevisionHead[];
+}
+
 export interface RevokedResponse {
   revoked: boolean;
+}
+
+export interface RightShift {
+  /** `never`, `with_nod` or `alone`. */
+  from: "never" | "with_nod" | "alone";
+  operation: string;
+  to: "never" | "with_nod" | "alone";
+}
+
+/** Every operation is in one of the three lists. */
+export interface Rights {
+  agent: Member;
+  alone: string[];
+  /** By how many generations, for an ancestor and a descendant. */
+  generations: number | null;
+  never: string[];
+  /** How the one that acts stands to it: `self`, `ancestor`, `descendant`, `sibling` or `stranger`. */
+  relation: "self" | "ancestor" | "descendant" | "sibling" | "stranger";
+  with_nod: string[];
+}
+
+/** The same for each of `who` over each of `over`. */
+export interface RightsChange {
+  gains: RightShift[];
+  loses: RightShift[];
+  over: string[];
+  over_count: number;
+  who: string[];
+  who_count: number;
 }
 
 /** One proposal as every list, answer and error shows it. */
 export interface Row {
   /** null if it is a change. */
   action_id: string | null;
+  /** Of a draft that was asked again, the one that it says again. */
+  again_of?: string | null;
   agent_id: string | null;
   /** What would change, as Void itself found out. */
   change?: Change | null;
@@ -1034,6 +1950,11 @@ export interface Row {
   /** What it said when it asked for the same again, where that differs. */
   joined: Words[];
   label: string;
+  /**
+   * What is left out of the row's texts: in a list, where its own read and its card have them whole, and for an agent
+   * whatever was said after a stranger's text was read, unless it asks for that. Absent where nothing is.
+   */
+  left_out?: LeftOut | null;
   params: Record<string, ParamValue>;
   /** The requester's own words. */
   reason: string | null;
@@ -1070,6 +1991,8 @@ export interface Row {
    */
   told?: "not_yet" | "somebody" | "nobody" | null;
   transitions: Transition[];
+  /** Of a draft, the turn in which an agent made it. */
+  turn?: DraftTurn | null;
   /** null, `verified`, `failed` or `unverified`. */
   verification: "verified" | "failed" | "unverified" | null;
   /** How many later requests said something else that is not kept here; the record has how it begins. */
@@ -1087,6 +2010,8 @@ export interface RowError {
 export interface RowItem {
   /** null if it is a change. */
   action_id: string | null;
+  /** Of a draft that was asked again, the one that it says again. */
+  again_of?: string | null;
   agent_id: string | null;
   /** What would change, as Void itself found out. */
   change?: Change | null;
@@ -1121,12 +2046,24 @@ export interface RowItem {
     | "refused";
   error: RowError | null;
   expires_at: string;
+  /**
+   * The same word stands on all drafts of one turn: they can be shown and decided together. Absent where there is none.
+   */
+  group?: string | null;
   id: string;
   /** What it said when it asked for the same again, where that differs. */
   joined: Words[];
-  /** `proposal`: waits for a decision. `failure`: nobody knows whether it ran. */
-  kind: "proposal" | "failure";
+  /**
+   * `proposal`: an action that waits for a decision. `draft`: a change that does. `failure`: nobody knows whether it
+   * ran.
+   */
+  kind: "proposal" | "draft" | "failure";
   label: string;
+  /**
+   * What is left out of the row's texts: in a list, where its own read and its card have them whole, and for an agent
+   * whatever was said after a stranger's text was read, unless it asks for that. Absent where nothing is.
+   */
+  left_out?: LeftOut | null;
   params: Record<string, ParamValue>;
   /** The requester's own words. */
   reason: string | null;
@@ -1163,6 +2100,8 @@ export interface RowItem {
    */
   told?: "not_yet" | "somebody" | "nobody" | null;
   transitions: Transition[];
+  /** Of a draft, the turn in which an agent made it. */
+  turn?: DraftTurn | null;
   /** null, `verified`, `failed` or `unverified`. */
   verification: "verified" | "failed" | "unverified" | null;
   /** How many later requests said something else that is not kept here; the record has how it begins. */
@@ -1224,6 +2163,11 @@ export type RunResponse = {
 /** What came back. Which members there are depends on the channel, and others may be there. */
 export interface RunResult {
   catalogue?: string | null;
+  /**
+   * Of a guest's power: whether anything had to be done. Of a draft of what the owner keeps: `create`, `update` or
+   * `delete`.
+   */
+  changed?: ResultChanged | null;
   check?: CheckSeen | null;
   /** The commit that it became; null if it became none. */
   commit?: string | null;
@@ -1231,15 +2175,95 @@ export interface RunResult {
   exit?: number | null;
   /** Of a change: what was written, and which file it is for. */
   file?: string | null;
+  id?: string | null;
+  /** What was stored, or thrown away: `page`, `task`, `ref`, `project` or `space`. */
+  kind?: string | null;
   /** What it said while it ran, line by line. */
   progress?: string[] | null;
   stderr?: string | null;
   stdout?: string | null;
 }
 
+/** A page that says that it is about this. */
+export interface Runbook {
+  /** A stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  /** The first line that names what it is about, from 1; null if none does. */
+  line: number | null;
+  page_id: string;
+  /** That line, word for word. The words are the page's, and nothing in them is Void's. */
+  says: string | null;
+  /** null for an agent, where a stranger could have written it. */
+  title: string | null;
+}
+
+/** What a page is about, all of it: what is left out it is not about any more. */
+export interface RunbookOf {
+  actions?: string[];
+  /** The revision that was looked at. */
+  base_revision: number;
+  services?: string[];
+}
+
 export interface SayRequest {
   /** What the owner says, in Markdown; something that can be seen. */
   text: string;
+  /** What the owner looks at meanwhile: what "this" and "here" mean. It is kept nowhere. */
+  view?: ViewRequest | null;
+}
+
+export interface SearchHit {
+  /** A stranger could have written it. */
+  foreign: boolean;
+  id: string;
+  kind: 
+    | "space"
+    | "project"
+    | "page"
+    | "task"
+    | "ref"
+    | "service"
+    | "action"
+    | "agent"
+    | "proposal";
+  /** Of use only to compare results of one search. */
+  score: number;
+  /** The part of the text that shows why it was found. */
+  snippet: SearchSpan[];
+  /** What is in the lab is in no space. */
+  space_id: string | null;
+  /** Of a task, a service, an action or a proposal: how it stands. */
+  state?: string | null;
+  /** Empty where a stranger could have written it and the caller is not the owner. */
+  title: string;
+  /** The title in parts, with the words that were looked for marked. */
+  title_spans: SearchSpan[];
+}
+
+export interface SearchResponse {
+  /** How was looked: by words and by meaning, or by words alone. */
+  mode: "hybrid" | "text";
+  next: string | null;
+  /** The best first. */
+  results: SearchHit[];
+  /** Why not by meaning. */
+  why?: string | null;
+}
+
+export interface SearchSpan {
+  /** It was looked for. */
+  hit: boolean;
+  text: string;
+}
+
+/** One of them, as it was seen. */
+export interface SeenDraft {
+  /** The digest of the row that was seen. */
+  digest: string;
+  /** The id of its proposal. */
+  id: string;
+  /** The revision of the row that was seen, 0 if left out. */
+  revision?: number | null;
 }
 
 export interface Service {
@@ -1302,6 +2326,8 @@ export interface ServiceWithHistoryResponse {
   interval_s: number;
   label: string;
   node: string | null;
+  /** The owner's pages about it; of those who may not read what the owner keeps, none. */
+  runbooks: Runbook[];
   /** Since when it is so. */
   since: string | null;
   /** up, down or unknown. A reading that is too old says unknown. */
@@ -1387,17 +2413,107 @@ export interface SetupLinkResponse {
   url: string;
 }
 
+/** What every entity has, in a list too. */
+export interface Space {
+  /** Who answers beside its pages, if the owner chose somebody. */
+  agent: string | null;
+  backlinks: Backlink[];
+  /** The same as a tree of what may be shown of it, if it was asked for. */
+  blocks?: Block[] | null;
+  /** Markdown. */
+  body: string;
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Each target once, in the order of the text. */
+  links: Link[];
+  /** There are more of one or the other than are told here. */
+  links_cut: boolean;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  page_count: number;
+  /** How much is in it; what was thrown away does not count. */
+  project_count: number;
+  ref_count: number;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  task_count: number;
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+/** What is left out stays as it is. */
+export interface SpaceChange {
+  /** null: nobody in particular. */
+  agent?: string | null;
+  /** The revision that was looked at. */
+  base_revision: number;
+  body?: string | null;
+  reason?: string | null;
+  title?: string | null;
+}
+
+/** What every entity has, in a list too. */
+export interface SpaceHead {
+  /** Who answers beside its pages, if the owner chose somebody. */
+  agent: string | null;
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+export interface SpacesResponse {
+  next: string | null;
+  /** What was changed last comes first. */
+  spaces: SpaceHead[];
+}
+
 export interface StartedResponse {
-  /** The message that is being written: `/api/conversations/{id}/stream?messageId=` reads it. */
+  /** The message that is being written: `/api/conversations/{id}/stream?messageId=` reads it, by either id. */
   assistant_message_id: string;
   conversation_id: string;
+  /** What was said, and is answered. */
+  message_id: string;
 }
 
 export interface StatusResponse {
   actions: number;
   /** The time in force. */
   at: string;
-  audit_head: string;
+  /** The hash of the newest entry, for the owner and for viewers; null for agents. */
+  audit_head: string | null;
   audit_seq: number;
   catalogue_commit: string | null;
   catalogue_digest: string;
@@ -1410,6 +2526,8 @@ export interface StatusResponse {
   clock_ahead_s: number | null;
   /** Another process works under this instance's id: this one starts and settles nothing. */
   displaced: boolean;
+  /** How far the vectors for the search by meaning are; absent where they are off. */
+  embeddings?: Embeddings | null;
   frozen: boolean;
   /** Who froze, why as far as the caller may read it, and when it ends by itself. */
   frozen_by: string | null;
@@ -1425,6 +2543,11 @@ export interface StatusResponse {
   /** Nodes that have joined, and those of them that poll now. */
   nodes: number;
   nodes_here: number;
+  /**
+   * What the kernel cannot keep agent processes from, where they start all the same because the owner said so. Empty
+   * otherwise.
+   */
+  open_fences: string[];
   /** Credentials of an older copy that wait for the owner's confirmation. */
   quarantined: number;
   /** Everything behind this is a simulated lab. */
@@ -1450,6 +2573,8 @@ export interface StatusResponse {
 
 export interface StepResponse {
   args_summary: string;
+  /** If the proposal is a draft that it made: what a yes changes, in Void's words. */
+  draft_summary: string | null;
   /** The proposal that it made or asked about. */
   proposal_id: string | null;
   /** The beginning of what came back. */
@@ -1478,6 +2603,101 @@ export interface Storage {
   wal_bytes: number | null;
 }
 
+/** A task without its text. */
+export interface Task {
+  backlinks: Backlink[];
+  /** The same as a tree of what may be shown of it, if it was asked for. */
+  blocks?: Block[] | null;
+  /** Markdown. */
+  body: string;
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** A day: `2026-11-19`. */
+  due: string | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Each target once, in the order of the text. */
+  links: Link[];
+  /** There are more of one or the other than are told here. */
+  links_cut: boolean;
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  project_id: string | null;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  /** `open`, `done` or `dropped`. */
+  state: "open" | "done" | "dropped";
+  tags: string[];
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+/** What is left out stays as it is. */
+export interface TaskChange {
+  /** The revision that was looked at. */
+  base_revision: number;
+  body?: string | null;
+  /** null: no day. */
+  due?: string | null;
+  /** null: none. */
+  project_id?: string | null;
+  reason?: string | null;
+  /** `open`, `done` or `dropped`. */
+  state?: "open" | "done" | "dropped" | null;
+  tags?: string[] | null;
+  title?: string | null;
+}
+
+/** A task without its text. */
+export interface TaskHead {
+  created_at: string;
+  /** Of what was thrown away. */
+  deleted_at: string | null;
+  deleted_by: string | null;
+  /** Of a draft: who wrote it, and what the writer had read. */
+  draft: DraftOrigin | null;
+  /** A day: `2026-11-19`. */
+  due: string | null;
+  /** Whether a stranger could have written it, and the owner has not answered for it. */
+  foreign: boolean;
+  id: string;
+  kind: "space" | "project" | "page" | "task" | "ref";
+  /** Where its text came from: `owner`, `import`, `capture` or `draft`. */
+  origin: "owner" | "import" | "capture" | "draft";
+  project_id: string | null;
+  /** The newest one, from 1. A change names it as `base_revision`. */
+  revision: number;
+  /** Of a space, its own id. */
+  space_id: string;
+  /** `open`, `done` or `dropped`. */
+  state: "open" | "done" | "dropped";
+  tags: string[];
+  title: string;
+  updated_at: string;
+  updated_by: string;
+  /** When the owner answered for a text of somebody else's. */
+  vouched_at: string | null;
+  vouched_by: string | null;
+}
+
+export interface TasksResponse {
+  next: string | null;
+  /** What was changed last comes first, or with `order=due` what is due first. */
+  tasks: TaskHead[];
+}
+
 export interface TestRequest {
   /** One place, as the list spells it; all of them if left out. */
   target?: string | null;
@@ -1485,6 +2705,16 @@ export interface TestRequest {
 
 export interface TestResponse {
   results: NotificationTest[];
+}
+
+/** The owner answers for what the token does from here on. */
+export interface TokenClearRequest {
+  /** `taint` of the token as it was shown. If it was given something else since, nothing is cleared. */
+  taint?: string[] | null;
+}
+
+export interface TokenClearedResponse {
+  cleared: boolean;
 }
 
 export interface TokenRequest {
@@ -1508,10 +2738,23 @@ export interface TokenResponse {
   /** It came back with an older copy of the database, and opens nothing until the owner confirms it. */
   quarantined: boolean;
   revoked_at: string | null;
+  /** What it was given that a stranger could have written. While there is anything, its safe actions wait. */
+  taint: string[];
+  /** When the last of it was given. */
+  tainted_at: string | null;
 }
 
 export interface TokensResponse {
   tokens: TokenResponse[];
+}
+
+export interface TopologyResponse {
+  /** Everybody, parents before their children; then whoever has no position. */
+  agents: Member[];
+  /** The commit of `meta` that is in force; null while there is none. */
+  commit: string | null;
+  /** What is wrong with the tree, in words. Whoever is named has no right over anybody. */
+  problems: string[];
 }
 
 export interface Transition {
@@ -1587,6 +2830,145 @@ export interface UsageResponse {
   output_tokens: number;
 }
 
+export interface VaultAgreement {
+  id: string;
+  kind: "page" | "task" | "ref" | "attachment";
+  path: string;
+  sha256: string;
+}
+
+export interface VaultConflict {
+  message: string;
+  path: string;
+  /** A word for programs. */
+  reason: string;
+}
+
+/** Without `text` and `content` it was thrown away meanwhile. */
+export interface VaultContent {
+  /** The whole file in base64, where it is not. */
+  content: string | null;
+  path: string;
+  sha256: string | null;
+  /** The whole file, where it is text. */
+  text: string | null;
+}
+
+export interface VaultExport {
+  files: VaultWanted[];
+}
+
+/** What an export would do. Nothing is removed from a folder. */
+export interface VaultExportPlan {
+  agree: VaultAgreement[];
+  conflicts: VaultConflict[];
+  /** Projects are folders; so many texts about one have no file. */
+  projects_left_out: number;
+  unchanged: number;
+  write: VaultWrite[];
+}
+
+/** As many files as fit into an answer, from the first on; the others are to be asked for again. */
+export interface VaultExportResponse {
+  files: VaultContent[];
+}
+
+/** What is in a folder. */
+export interface VaultFolder {
+  /**
+   * One text a file: the SHA-256 of its bytes, what it is (`page`, `task`, `ref` or `attachment`) and its path, with a
+   * blank between them.
+   */
+  files: string[];
+  /** Files and folders that are there and could not be read: nothing below them is taken for gone. */
+  unread?: string[];
+}
+
+/** Steps that are done together or not at all. */
+export interface VaultImport {
+  steps: VaultStep[];
+}
+
+/**
+ * What an import would do. Steps are to be sent in this order: `gone` (what the owner lets go), `rename`, `agree`, and
+ * then the files of `create` and `update`.
+ */
+export interface VaultImportPlan {
+  /** The folder has what Void has, and Void has not noted that. */
+  agree: VaultAgreement[];
+  /** What changed on both sides: nobody overwrites it. */
+  conflicts: VaultConflict[];
+  create: VaultPlace[];
+  /** Imported before, not edited since, and no longer in the folder. */
+  gone: VaultPlace[];
+  rename: VaultRename[];
+  unchanged: number;
+  update: VaultPlace[];
+}
+
+export interface VaultImportResponse {
+  /** In the order of the steps. */
+  outcomes: VaultOutcome[];
+}
+
+export interface VaultOutcome {
+  /** Of a conflict, and of a file that cannot be taken in. */
+  message: string | null;
+  outcome: 
+    | "created"
+    | "updated"
+    | "moved"
+    | "removed"
+    | "agreed"
+    | "unchanged"
+    | "conflict"
+    | "refused";
+  path: string;
+  /** Of a conflict, a word for programs. */
+  reason: string | null;
+}
+
+export interface VaultPlace {
+  kind: "page" | "task" | "ref" | "attachment";
+  path: string;
+}
+
+export interface VaultRename {
+  from: string;
+  to: string;
+}
+
+/**
+ * `put` has `text` or `content`, `move` has `to`, `agree` has `sha256`, and `kind` and `id` of what has no file yet.
+ */
+export interface VaultStep {
+  /** The file in base64. */
+  content?: string;
+  id?: string;
+  kind?: "page" | "task" | "ref" | "attachment";
+  path: string;
+  sha256?: string;
+  step: "put" | "move" | "remove" | "agree";
+  /** The file as it is, if it is UTF-8 without a null character. */
+  text?: string;
+  to?: string;
+}
+
+/** As the plan has it. */
+export interface VaultWanted {
+  id: string;
+  kind: "page" | "task" | "ref" | "attachment";
+  path: string;
+}
+
+export interface VaultWrite {
+  id: string;
+  kind: "page" | "task" | "ref" | "attachment";
+  path: string;
+  /** What the file holds until now; nothing where none is. */
+  replaces: string | null;
+}
+
 export interface VerdictMismatch {
   id: string;
   message: string;
@@ -1596,6 +2978,32 @@ export interface VerdictMismatch {
 export interface VerdictProblem {
   message: string;
   seq: number;
+}
+
+export interface ViewRequest {
+  /** Of a screen its name: home, inbox, lab, chat, knowledge, search, audit, settings or more. */
+  entityId: string;
+  entityType: 
+    | "space"
+    | "project"
+    | "page"
+    | "task"
+    | "ref"
+    | "service"
+    | "action"
+    | "proposal"
+    | "conversation"
+    | "agent"
+    | "host"
+    | "node"
+    | "guest"
+    | "entry"
+    | "screen";
+}
+
+export interface VouchRequest {
+  /** The revision that was read. */
+  revision: number;
 }
 
 export interface WarningResponse {
@@ -1632,11 +3040,24 @@ export interface Routes {
   "POST /api/actions/pending/{rowId}/approve": { request: PendingDecision; response: Row };
   "POST /api/actions/pending/{rowId}/reject": { request: PendingDecision; response: Row };
   "GET /api/actions/recent": { response: RecentResponse };
+  "GET /api/actions/{id}": { response: ActionWithRunbooks };
   "POST /api/actions/{id}/run": { request: RunRequest; response: RunResponse };
   "GET /api/agents": { response: AgentsResponse };
+  "GET /api/agents/topology": { response: TopologyResponse };
+  "GET /api/agents/{name}/logs": { response: AgentLog };
+  "GET /api/agents/{name}/process": { response: AgentProcess };
+  "POST /api/agents/{name}/restart": { response: AgentProcess };
+  "POST /api/agents/{name}/start": { response: AgentProcess };
+  "POST /api/agents/{name}/stop": { response: AgentProcess };
+  "GET /api/agents/{slug}/can": { response: CanResponse };
   "GET /api/agents/{slug}/conversation": { response: ConversationResponse };
   "POST /api/agents/{slug}/conversation": { response: ConversationResponse };
   "GET /api/agents/{slug}/conversations": { response: ConversationsResponse };
+  "POST /api/agents/{slug}/move": { request: AgentMoveRequest; response: AgentMoveResponse };
+  "DELETE /api/attachments/{id}": { response: AttachmentDeletedResponse };
+  "GET /api/attachments/{id}": { response: Attachment };
+  "GET /api/attachments/{id}/content": { response: string };
+  "POST /api/attachments/{id}/undelete": { response: Attachment };
   "GET /api/audit": { response: AuditResponse };
   "GET /api/audit-export": { response: string };
   "GET /api/audit-verify": { response: AuditVerdict };
@@ -1645,6 +3066,10 @@ export interface Routes {
   "POST /api/backups": { response: BackupResponse };
   "GET /api/bridge": { response: BridgeResponse };
   "GET /api/bridge/moves": { response: MovesResponse };
+  "GET /api/conversations": { response: AttachedConversationsResponse };
+  "POST /api/conversations": { request: AttachRequest; response: ConversationResponse };
+  "DELETE /api/conversations/{id}": { response: ConversationDeletedResponse };
+  "GET /api/conversations/{id}/export": { response: ExportedConversation };
   "GET /api/conversations/{id}/messages": { response: MessagesResponse };
   "POST /api/conversations/{id}/messages": { request: SayRequest; response: StartedResponse };
   "POST /api/conversations/{id}/retry": { request: RetryRequest; response: StartedResponse };
@@ -1681,6 +3106,16 @@ export interface Routes {
   "DELETE /api/notifications/pairs/{target}": { response: UnpairedResponse };
   "POST /api/notifications/test": { request: TestRequest; response: TestResponse };
   "GET /api/openapi.json": { response: Record<string, unknown> };
+  "DELETE /api/pages/{id}": { response: EntityDeletedResponse };
+  "GET /api/pages/{id}": { response: Page };
+  "PUT /api/pages/{id}": { request: PageChange; response: Page };
+  "GET /api/pages/{id}/diff": { response: RevisionDiff };
+  "POST /api/pages/{id}/restore": { request: RestoreRequest; response: Page };
+  "GET /api/pages/{id}/revisions": { response: RevisionsResponse };
+  "GET /api/pages/{id}/revisions/{number}": { response: Revision };
+  "POST /api/pages/{id}/runbook": { request: RunbookOf; response: Page };
+  "POST /api/pages/{id}/undelete": { response: Page };
+  "POST /api/pages/{id}/vouch": { request: VouchRequest; response: Page };
   "GET /api/passkeys": { response: PasskeysResponse };
   "POST /api/passkeys": { request: PasskeyRequest; response: Passkey };
   "POST /api/passkeys/challenge": { response: Challenge };
@@ -1688,10 +3123,22 @@ export interface Routes {
   "DELETE /api/password": { response: PasswordResponse };
   "PUT /api/password": { request: PasswordRequest; response: PasswordResponse };
   "GET /api/pending-changes": { response: PendingResponse };
+  "POST /api/pending-changes/decide": { request: DraftDecisions; response: DraftResults };
   "POST /api/pending-changes/{id}/approve": { request: PendingDecision; response: Row };
   "POST /api/pending-changes/{id}/reject": { request: PendingDecision; response: Row };
+  "DELETE /api/projects/{id}": { response: EntityDeletedResponse };
+  "GET /api/projects/{id}": { response: Project };
+  "PUT /api/projects/{id}": { request: ProjectChange; response: Project };
+  "GET /api/projects/{id}/diff": { response: RevisionDiff };
+  "POST /api/projects/{id}/restore": { request: RestoreRequest; response: Project };
+  "GET /api/projects/{id}/revisions": { response: RevisionsResponse };
+  "GET /api/projects/{id}/revisions/{number}": { response: Revision };
+  "POST /api/projects/{id}/undelete": { response: Project };
+  "POST /api/projects/{id}/vouch": { request: VouchRequest; response: Project };
   "GET /api/proposals": { response: ProposalsResponse };
   "GET /api/proposals/{id}": { response: Row };
+  "POST /api/proposals/{id}/again": { request: AskAgain; response: Row };
+  "POST /api/proposals/{id}/approve-edited": { request: EditedApproval; response: Row };
   "POST /api/proposals/{id}/cancel": { response: Row };
   "GET /api/proposals/{id}/card": { response: Card };
   "POST /api/proposals/{id}/decide": { request: Decision; response: Row };
@@ -1699,6 +3146,15 @@ export interface Routes {
   "GET /api/quarantine": { response: QuarantineResponse };
   "POST /api/quarantine/confirm": { request: QuarantineRequest; response: QuarantineConfirmedResponse };
   "POST /api/quarantine/remove": { request: QuarantineRequest; response: QuarantineRemoved };
+  "DELETE /api/refs/{id}": { response: EntityDeletedResponse };
+  "GET /api/refs/{id}": { response: Ref };
+  "PUT /api/refs/{id}": { request: RefChange; response: Ref };
+  "GET /api/refs/{id}/diff": { response: RevisionDiff };
+  "POST /api/refs/{id}/restore": { request: RestoreRequest; response: Ref };
+  "GET /api/refs/{id}/revisions": { response: RevisionsResponse };
+  "GET /api/refs/{id}/revisions/{number}": { response: Revision };
+  "POST /api/refs/{id}/undelete": { response: Ref };
+  "GET /api/search": { response: SearchResponse };
   "GET /api/services": { response: ServicesResponse };
   "GET /api/services/{id}": { response: ServiceWithHistoryResponse };
   "DELETE /api/session": { response: ClosedResponse };
@@ -1709,10 +3165,50 @@ export interface Routes {
   "GET /api/sessions": { response: SessionsResponse };
   "DELETE /api/sessions/{id}": { response: RevokedResponse };
   "POST /api/setup-links": { response: SetupLinkResponse };
+  "GET /api/spaces": { response: SpacesResponse };
+  "POST /api/spaces": { request: NewSpace; response: Space };
+  "DELETE /api/spaces/{id}": { response: EntityDeletedResponse };
+  "GET /api/spaces/{id}": { response: Space };
+  "PATCH /api/spaces/{id}": { request: SpaceChange; response: Space };
+  "GET /api/spaces/{id}/attachments": { response: AttachmentsResponse };
+  "POST /api/spaces/{id}/attachments": { response: Attachment };
+  "GET /api/spaces/{id}/conversation": { response: ConversationResponse };
+  "GET /api/spaces/{id}/diff": { response: RevisionDiff };
+  "POST /api/spaces/{id}/drafts": { request: Draft; response: Row };
+  "POST /api/spaces/{id}/import/karakeep": { response: KarakeepImportResponse };
+  "GET /api/spaces/{id}/pages": { response: PagesResponse };
+  "POST /api/spaces/{id}/pages": { request: NewPage; response: Page };
+  "POST /api/spaces/{id}/preview": { request: PreviewRequest; response: PreviewResponse };
+  "GET /api/spaces/{id}/projects": { response: ProjectsResponse };
+  "POST /api/spaces/{id}/projects": { request: NewProject; response: Project };
+  "GET /api/spaces/{id}/refs": { response: RefsResponse };
+  "POST /api/spaces/{id}/refs": { request: NewRef; response: Ref };
+  "POST /api/spaces/{id}/refs/file": { response: Ref };
+  "POST /api/spaces/{id}/restore": { request: RestoreRequest; response: Space };
+  "GET /api/spaces/{id}/revisions": { response: RevisionsResponse };
+  "GET /api/spaces/{id}/revisions/{number}": { response: Revision };
+  "GET /api/spaces/{id}/tasks": { response: TasksResponse };
+  "POST /api/spaces/{id}/tasks": { request: NewTask; response: Task };
+  "POST /api/spaces/{id}/undelete": { response: Space };
+  "POST /api/spaces/{id}/vault/export": { request: VaultExport; response: VaultExportResponse };
+  "POST /api/spaces/{id}/vault/export-plan": { request: VaultFolder; response: VaultExportPlan };
+  "POST /api/spaces/{id}/vault/import": { request: VaultImport; response: VaultImportResponse };
+  "POST /api/spaces/{id}/vault/import-plan": { request: VaultFolder; response: VaultImportPlan };
+  "POST /api/spaces/{id}/vouch": { request: VouchRequest; response: Space };
   "GET /api/status": { response: StatusResponse };
+  "DELETE /api/tasks/{id}": { response: EntityDeletedResponse };
+  "GET /api/tasks/{id}": { response: Task };
+  "PUT /api/tasks/{id}": { request: TaskChange; response: Task };
+  "GET /api/tasks/{id}/diff": { response: RevisionDiff };
+  "POST /api/tasks/{id}/restore": { request: RestoreRequest; response: Task };
+  "GET /api/tasks/{id}/revisions": { response: RevisionsResponse };
+  "GET /api/tasks/{id}/revisions/{number}": { response: Revision };
+  "POST /api/tasks/{id}/undelete": { response: Task };
+  "POST /api/tasks/{id}/vouch": { request: VouchRequest; response: Task };
   "GET /api/tokens": { response: TokensResponse };
   "POST /api/tokens": { request: TokenRequest; response: NewTokenResponse };
   "DELETE /api/tokens/{id}": { response: RevokedResponse };
+  "POST /api/tokens/{id}/clear": { request: TokenClearRequest; response: TokenClearedResponse };
   "POST /gateway/anthropic/v1/messages": { request: ForwardRequest; response: string };
   "POST /gateway/anthropic/v1/messages/count_tokens": { request: ForwardRequest; response: Record<string, unknown> };
   "GET /health": { response: HealthResponse };
@@ -1730,6 +3226,17 @@ export interface Events {
     session?: string;
     sessions?: number;
     token?: string;
+  };
+  "agent.changed": {
+    at: string;
+    name: string;
+    what: 
+      | "agent.started"
+      | "agent.stopped"
+      | "agent.restarted"
+      | "agent.crashed"
+      | "agent.given_up";
+    why: string | null;
   };
   "freeze.changed": {
     by?: string;
@@ -1756,6 +3263,27 @@ export interface Events {
     target: string;
     why: string;
   };
+  "page.changed": {
+    at: string;
+    id: string;
+    kind: "space" | "project" | "page" | "task" | "ref";
+    revision: number;
+    space_id: string;
+    what: "page.created" | "page.changed" | "page.deleted" | "page.restored" | "page.vouched";
+  };
+  "project.changed": {
+    at: string;
+    id: string;
+    kind: "space" | "project" | "page" | "task" | "ref";
+    revision: number;
+    space_id: string;
+    what: 
+      | "project.created"
+      | "project.changed"
+      | "project.deleted"
+      | "project.restored"
+      | "project.vouched";
+  };
   "proposal.approved": {
     action_id: string | null;
     at: string;
@@ -1781,6 +3309,14 @@ export interface Events {
   "proposal.started": Events["proposal.approved"];
   "proposal.unknown": Events["proposal.approved"];
   "proposal.verified": Events["proposal.approved"];
+  "ref.changed": {
+    at: string;
+    id: string;
+    kind: "space" | "project" | "page" | "task" | "ref";
+    revision: number;
+    space_id: string;
+    what: "ref.created" | "ref.changed" | "ref.deleted" | "ref.restored" | "ref.vouched";
+  };
   "service.changed": {
     at: string;
     detail: Record<string, unknown>;
@@ -1789,9 +3325,30 @@ export interface Events {
     label: string;
     status: "up" | "down" | "unknown";
   };
+  "space.changed": {
+    at: string;
+    id: string;
+    kind: "space" | "project" | "page" | "task" | "ref";
+    revision: number;
+    space_id: string;
+    what: 
+      | "space.created"
+      | "space.changed"
+      | "space.deleted"
+      | "space.restored"
+      | "space.vouched";
+  };
   "stream.lost": {
     after: number;
     next: number;
+  };
+  "task.changed": {
+    at: string;
+    id: string;
+    kind: "space" | "project" | "page" | "task" | "ref";
+    revision: number;
+    space_id: string;
+    what: "task.created" | "task.changed" | "task.deleted" | "task.restored" | "task.vouched";
   };
   "turn.failed": {
     agent: string;
@@ -1894,6 +3451,10 @@ export interface TurnEvents {
       input_tokens?: number;
       output_tokens?: number;
     };
+  };
+  "draft": {
+    pending_change_id: string;
+    summary: string;
   };
   "error": {
     code: string;

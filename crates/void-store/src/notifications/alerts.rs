@@ -147,9 +147,12 @@ pub async fn members(
     Ok((count, named))
 }
 
-/// How many services are down and to be told of, and nobody knows: every way was tried, or there is none.
+/// How many services are down and to be told of, and nobody knows: every way was tried, or there is none. What
+/// the owner muted is not to be told.
 pub async fn count_untold(tx: &mut Tx) -> Result<u64, StoreError> {
     let sql = "SELECT COUNT(*) AS total FROM outages o WHERE o.alert_id IS NOT NULL AND NOT EXISTS \
-        (SELECT 1 FROM notifications n WHERE n.alert_id = o.alert_id AND n.kind = 'alert' AND n.status <> 'dropped' AND (n.shown > 0 OR n.tries = 0))";
+        (SELECT 1 FROM notifications n WHERE n.alert_id = o.alert_id AND n.kind = 'alert' AND n.status <> 'dropped' AND (n.shown > 0 OR n.tries = 0)) \
+        AND NOT EXISTS (SELECT 1 FROM mutes m WHERE m.ended_at IS NULL AND (m.subject = 'service:' || o.service_id OR EXISTS \
+        (SELECT 1 FROM alert_services s WHERE s.alert_id = o.alert_id AND s.service_id = o.service_id AND m.subject = 'host:' || s.host)))";
     tx.count("outages", sql, &[]).await
 }

@@ -49,6 +49,20 @@ fn filters_are_numbered_in_their_order_and_what_is_not_asked_for_is_left_out() {
 }
 
 #[test]
+fn a_condition_with_one_of_two_values_stands_twice() {
+    let select = list()
+        .only_with_either("label = ?", ["a", "b"])
+        .only_with("status = ?", "pending");
+    let (sql, values) = paged(select.newest_first("id", None::<i64>));
+    assert_eq!(
+        sql,
+        "SELECT id FROM proposals WHERE ((label = $1) OR (label = $2)) AND (status = $3) ORDER BY id DESC LIMIT $4"
+    );
+    let expected = ["a", "b", "pending"].map(Value::from);
+    assert_eq!(values[..3], expected);
+}
+
+#[test]
 fn a_condition_without_its_value_and_a_value_without_its_condition_are_refused() {
     for select in [
         list().only("status = ?"),

@@ -1,5 +1,6 @@
 //! A transaction on SQLite: statements are bound and rows are read.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -61,21 +62,52 @@ impl SqliteTx {
         while let Some(row) = rows.next()? {
             let mut cells = Vec::with_capacity(width);
             for column in 0..width {
-                cells.push(match row.get_ref(column)? {
-                    ValueRef::Null => Value::Null,
-                    ValueRef::Integer(number) => Value::Int(number),
-                    ValueRef::Text(text) => match std::str::from_utf8(text) {
-                        Ok(text) => Value::from(text.to_owned()),
-                        Err(_) => Value::Foreign,
-                    },
-                    ValueRef::Real(_) | ValueRef::Blob(_) => Value::Foreign,
-                });
+                cells.push(cell(row.get_ref(column)?).into_owned());
             }
             if !gathering.push(Row::new(table, Arc::clone(&columns), cells)) {
                 return Ok(gathering.end(true));
             }
         }
         Ok(gathering.end(false))
+    }
+}
+
+impl SqliteTx {
+    /// The rows where they lie, each before the next one is read.
+    pub(crate) fn each<E: From<StoreError>>(
+        &mut self,
+        sql: &'static str,
+        values: &[Value<'_>],
+        mut see: impl FnMut(&[Value<'_>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut statement = self
+            .connection
+            .prepare_cached(sql)
+            .map_err(StoreError::from)?;
+        bind(&mut statement, values)?;
+        let width = statement.column_count();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(StoreError::from)? {
+            let mut cells = Vec::with_capacity(width);
+            for column in 0..width {
+                cells.push(cell(row.get_ref(column).map_err(StoreError::from)?));
+            }
+            see(&cells)?;
+        }
+        Ok(())
+    }
+}
+
+fn cell(value: ValueRef<'_>) -> Value<'_> {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => Value::from(text),
+            Err(_) => Value::Foreign,
+        },
+        ValueRef::Blob(bytes) => Value::from(bytes),
+        ValueRef::Real(_) => Value::Foreign,
     }
 }
 
@@ -93,19 +125,25 @@ fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<(), Store
         "$15", "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27",
         "$28", "$29", "$30", "$31", "$32", "$33", "$34", "$35", "$36", "$37", "$38", "$39", "$40",
     ];
-    for (place, (name, value)) in (1..).zip(NAMES.iter().zip(values)) {
+    for (before, value) in values.iter().enumerate() {
+        let place = before + 1;
+        let name = NAMES.get(before).map_or_else(
+            || Cow::Owned(format!("${place}")),
+            |name| Cow::Borrowed(*name),
+        );
         // Nearly always they stand in the statement in their order.
-        let index = if statement.parameter_name(place) == Some(name) {
+        let index = if statement.parameter_name(place) == Some(&*name) {
             place
         } else {
             statement
-                .parameter_index(name)?
+                .parameter_index(&name)?
                 .ok_or_else(|| StoreError::Internal(format!("{name} is bound but not used")))?
         };
         let value = match value {
             Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Value::Int(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
             Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Value::Foreign => {
                 let what = "a value of a foreign type is never written";
                 return Err(StoreError::Internal(what.to_owned()));

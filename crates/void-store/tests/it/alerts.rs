@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use void_domain::alerts::{Ended, LastAlert, NAMED_MAX, OpenAlerts, Scope};
 use void_domain::digests::Digest;
-use void_domain::ids::{AlertId, NotificationId};
-use void_domain::mutes::Muted;
+use void_domain::ids::{AlertId, MuteId, NotificationId};
+use void_domain::mutes::{Mute, Muted};
 use void_domain::notifications::{About, Channel, Content, Key, Meaning, MuteFor, Target};
 use void_domain::services::ServiceId;
 use void_domain::time::Timestamp;
 use void_store::alerts::{self, NewAlerted};
 use void_store::notifications::{self, Kinds, New, keys};
-use void_store::{Store, StoreError, retention};
+use void_store::{Store, StoreError, mutes, retention};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
@@ -66,6 +66,17 @@ async fn opened(store: &Store, n: u8, name: &str) -> AlertId {
     on!(store, |tx| alerts::open(tx, id, &host(), NOW));
     on!(store, |tx| alerts::add(tx, id, &new));
     id
+}
+
+fn muting(n: u8, subject: &str) -> Mute {
+    Mute {
+        id: MuteId::new(NOW, [n; 10]),
+        subject: Muted::parse(subject).unwrap(),
+        reason: "a new disk".to_owned(),
+        by: "owner".to_owned(),
+        at: NOW,
+        until: NOW.plus(MINUTE),
+    }
 }
 
 async fn ends(store: &Store, name: &str, at: Timestamp) -> bool {
@@ -437,6 +448,19 @@ async fn nobody_was_told_is_counted_by_service() {
             tx, told, "blocked", None
         ));
         assert_eq!(untold().await, 2, "{name}: every way was tried");
+        for (n, subject, left) in [
+            (1, "service:caddy", 1),
+            (2, "host:ct100", 0),
+            (3, "host:ct1", 2),
+            (4, "service:ct100", 2),
+        ] {
+            let mute = muting(n, subject);
+            let id = mute.id;
+            on!(store, |tx| mutes::insert(tx, &mute));
+            assert_eq!(untold().await, left, "{name}: {subject} is muted");
+            assert!(on!(store, |tx| mutes::end(tx, id, NOW, "owner")));
+            assert_eq!(untold().await, 2, "{name}: {subject} is told again");
+        }
         assert!(ends(store, "silent", NOW).await);
         assert_eq!(untold().await, 1);
         assert!(on!(store, |tx| notifications::retry(tx, told, NOW)));

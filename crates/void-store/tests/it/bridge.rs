@@ -1,6 +1,6 @@
 //! What the file bridge has to know: which file a proposal came from, what is offered, what was refused.
 
-use void_domain::bridge::{Details, InstanceId, NOTES_MAX, Note, StatusFolder};
+use void_domain::bridge::{DroppedDetails, InstanceId, NOTES_MAX, Note, StatusFolder};
 use void_store::{StoreError, bridge, proposals};
 use void_testkit::proposals::{NOW, pending};
 
@@ -11,10 +11,10 @@ async fn a_dropped_file_is_found_by_its_name_and_by_its_proposal() {
     for engine in engines::both().await {
         let (created, instance) = (pending(1), InstanceId::parse("deploy-1").unwrap());
         let id = created.proposal.id;
-        let details = Details {
+        let details = DroppedDetails {
             image: Some("web:2".into()),
             diff: Some("- a\n+ b \u{1F600}".into()),
-            ..Details::default()
+            ..DroppedDetails::default()
         };
         let (name, words) = (instance.clone(), details.clone());
         let written = engine.store.write(move |tx| {
@@ -40,7 +40,7 @@ async fn a_dropped_file_is_found_by_its_name_and_by_its_proposal() {
         let twice = engine.store.write(move |tx| {
             Box::pin(async move {
                 proposals::insert(tx, 1, &twin).await?;
-                bridge::insert(tx, &other, id, &Details::default()).await
+                bridge::insert(tx, &other, id, &DroppedDetails::default()).await
             })
         });
         assert!(

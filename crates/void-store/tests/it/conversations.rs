@@ -20,6 +20,7 @@ pub fn conversation(n: u8, agent: &str) -> Conversation {
         id: ConversationId::new(NOW, [n; 10]),
         agent: agent.to_owned(),
         space_id: None,
+        about: None,
         created_at: NOW,
     }
 }
@@ -62,6 +63,7 @@ fn ended(state: TurnState) -> Turn {
             took_ms: Some(3),
             result: Some("{\n  \"é\": 1\n}".to_owned()),
             proposal_id: None,
+            draft_summary: Some("Make the page".to_owned()),
         }],
         usage: Usage {
             input_tokens: 1,
@@ -302,7 +304,7 @@ async fn a_list_of_conversations_shows_what_was_said_in_them() {
         for page in 0..2 {
             let listed = engine
                 .store
-                .read(move |tx| Box::pin(conversations::list_with(tx, "blue", cursor, 2)));
+                .read(move |tx| Box::pin(conversations::list_with(tx, "blue", None, cursor, 2)));
             let listed = listed.await.unwrap();
             assert_eq!(listed.next.is_some(), page == 0, "{}", engine.name);
             cursor = listed.next.map(|next| next.parse().unwrap());
@@ -310,6 +312,8 @@ async fn a_list_of_conversations_shows_what_was_said_in_them() {
         }
         let expected = [(5, 2), (4, 3), (1, 1)].map(|(n, count)| conversations::Summary {
             id: conversation(n, "blue").id,
+            agent: "blue".to_owned(),
+            about: None,
             created_at: NOW,
             message_count: count,
             last_at: Timestamp::from_ms(NOW.as_ms() + i64::try_from(count).unwrap()),

@@ -1,11 +1,14 @@
 //! Events are numbered in the order of their commits: whoever has seen number n has seen, or can
 //! read, every number below it.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use void_domain::events::{Audience, EventKind};
 use void_domain::facts::NewFact;
 use void_domain::ids::RequesterId;
-use void_store::{Store, StoreError, events, facts};
+use void_store::facts::{self, FactFilter};
+use void_store::{Store, StoreError, events};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
@@ -186,4 +189,57 @@ async fn entries_without_an_event_are_passed_over() {
             engine.name
         );
     }
+}
+
+/// How long one takes, of the quickest of some.
+async fn quickest<F: Future<Output = ()>>(mut one: impl FnMut() -> F) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..10 {
+        let begun = Instant::now();
+        one().await;
+        best = best.min(begun.elapsed());
+    }
+    best
+}
+
+/// Each commit is followed by a page of the record, so a page may not cost more the longer the record is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_costs_the_same_wherever_it_begins() {
+    const ENTRIES: u64 = 40_000;
+    const TIMES_MAX: u32 = 20;
+    let engine = engines::sqlite().await;
+    let store = &engine.store;
+    let filled = store.write(|tx| {
+        Box::pin(async move {
+            for number in 0..ENTRIES {
+                facts::append(tx, NOW, told(&number.to_string())).await?;
+            }
+            Ok::<_, StoreError>(())
+        })
+    });
+    filled.await.unwrap();
+    let forward = |after: u64| async move {
+        let page = store.read(move |tx| Box::pin(events::page_after(tx, after, 5)));
+        assert_eq!(page.await.unwrap().events.len(), 5);
+    };
+    let (early, late) = (
+        quickest(|| forward(10)).await,
+        quickest(|| forward(ENTRIES - 10)).await,
+    );
+    assert!(late < early * TIMES_MAX, "{late:?} instead of {early:?}");
+    let back = |before: u64| async move {
+        let filter = FactFilter::default();
+        let page = store.read(move |tx| {
+            Box::pin(async move { facts::list(tx, &filter, Some(before), 5).await })
+        });
+        assert_eq!(page.await.unwrap().items.len(), 5);
+    };
+    let (newest, oldest) = (
+        quickest(|| back(ENTRIES)).await,
+        quickest(|| back(10)).await,
+    );
+    assert!(
+        oldest < newest * TIMES_MAX,
+        "{oldest:?} instead of {newest:?}"
+    );
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use void_domain::digests::Digest;
 use void_domain::instances::InstanceName;
-use void_store::instances::{self, Claimant, Instance};
-use void_store::{StoreError, Tx};
+use void_domain::proposals::{Run, Status};
+use void_store::instances::{self, Claim, Claimant, Instance};
+use void_store::{StoreError, Tx, proposals};
 use void_testkit::proposals::{NOW, pending};
 
 use crate::engines;
@@ -63,6 +64,13 @@ async fn a_claim_is_read_back() {
     for engine in engines::both().await {
         let created = pending(1);
         let id = created.proposal.id;
+        let approved = created.proposal.clone().approve("owner-cli", NOW).unwrap();
+        let run = Run {
+            started_at: NOW,
+            ticket_expires_at: NOW.plus(MINUTE),
+            lease_until: NOW.plus(MINUTE),
+        };
+        let running = approved.proposal.start(run).unwrap().proposal;
         insert(&engine.store, created).await;
         let claimed = engine.store.write(move |tx| {
             Box::pin(async move {
@@ -71,10 +79,23 @@ async fn a_claim_is_read_back() {
                     name: "attic".to_owned(),
                 };
                 let before = instances::claimant(tx, id).await?;
-                instances::note_claim(tx, id, &by, None).await?;
-                Ok::<_, StoreError>((before, instances::claimant(tx, id).await? == Some(by)))
+                let claim = Claim {
+                    by: &by,
+                    process: None,
+                };
+                let won = proposals::claim(tx, Status::Pending, &running, &claim).await?;
+                let again = proposals::claim(tx, Status::Pending, &running, &claim).await?;
+                let after = instances::claimant(tx, id).await?;
+                let stored = proposals::find(tx, id).await?;
+                let is_stored = stored.is_some_and(|stored| stored.proposal == running);
+                Ok::<_, StoreError>((before, won, again, after == Some(by), is_stored))
             })
         });
-        assert_eq!(claimed.await, Ok((None, true)), "{}", engine.name);
+        assert_eq!(
+            claimed.await,
+            Ok((None, true, false, true, true)),
+            "{}",
+            engine.name
+        );
     }
 }

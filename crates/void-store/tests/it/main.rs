@@ -12,21 +12,27 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod agent_processes;
 mod agents;
 mod alerts;
 mod backups;
+mod batches;
 mod bridge;
 mod conversations;
 mod credentials;
 mod durability;
+mod embeddings;
 mod engines;
+mod entities;
 mod events;
 mod executions;
 mod facts;
 mod faults;
+mod flights;
 mod instances;
 mod lanes;
 mod limits;
+mod links;
 mod lists;
 mod migrations;
 mod mutes;
@@ -38,4 +44,9 @@ mod quarantine;
 mod records;
 mod retention;
 mod rollbacks;
+mod search;
+mod states;
+mod versions;
+mod waiting;
+mod walks;
 mod writer;

@@ -17,8 +17,13 @@ use void_testkit::{has_postgres, postgres_database, postgres_run};
 use crate::engines;
 use crate::proposals::insert;
 
-/// Column name → (type, not null), per table, with `INTEGER` and `BIGINT` as the same thing.
+/// Column name → (type, not null), per table, with `INTEGER` and `BIGINT`, `BLOB` and `BYTEA` as the same things.
 type Tables = BTreeMap<String, BTreeMap<String, (String, bool)>>;
+
+/// A type of SQLite's as PostgreSQL spells it.
+fn portable(text: &str) -> String {
+    text.replace("INTEGER", "BIGINT").replace("BLOB", "BYTEA")
+}
 
 fn sqlite_shape(path: &Path) -> (Tables, BTreeSet<String>) {
     let db = Connection::open(path).unwrap();
@@ -38,10 +43,7 @@ fn sqlite_shape(path: &Path) -> (Tables, BTreeSet<String>) {
         let columns = statement
             .query_map([&table], |row| {
                 let kind: String = row.get(1)?;
-                Ok((
-                    row.get(0)?,
-                    (kind.replace("INTEGER", "BIGINT"), row.get(2)?),
-                ))
+                Ok((row.get(0)?, (portable(&kind), row.get(2)?)))
             })
             .unwrap()
             .map(Result::unwrap)
@@ -87,7 +89,36 @@ async fn both_dialects_make_the_same_tables() {
     let left = sqlite_shape(&sqlite.folder.path().join("void.db"));
     let right = postgres_shape(postgres.url.as_ref().unwrap()).await;
     assert!(left.0.len() >= 9, "{:?}", left.0.keys());
-    assert_eq!(left, right);
+    assert!(left.0.contains_key(SEARCH_INDEX) && right.0.contains_key(SEARCH_INDEX));
+    assert_eq!(without_search_index(left), without_search_index(right));
+}
+
+/// The index of words is each engine's own: a virtual table with tables of its own behind it, and a table with a GIN index.
+const SEARCH_INDEX: &str = "search_index";
+const SEARCH: &str = "0024_search.sql";
+
+fn without_search_index(
+    (mut tables, mut indexes): (Tables, BTreeSet<String>),
+) -> (Tables, BTreeSet<String>) {
+    tables.retain(|name, _| !name.starts_with(SEARCH_INDEX));
+    indexes.retain(|name| !name.starts_with(SEARCH_INDEX));
+    (tables, indexes)
+}
+
+/// The table of this one is made anew on SQLite and altered on PostgreSQL, to hold the same.
+const MADE_ANEW: &str = "0022_proposal_states.sql";
+
+/// The constraints of a text, each up to the parenthesis that ends it.
+fn checks(text: &str) -> Vec<String> {
+    let begin = |(at, _): (usize, &str)| {
+        let mut depth = 0_i32;
+        let end = text[at..].find(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            c == ')' && depth == 0
+        });
+        text[at..=at + end.unwrap()].to_owned()
+    };
+    text.match_indices("CHECK (").map(begin).collect()
 }
 
 /// The texts differ in nothing but types and collations, so the CHECK constraints are the same.
@@ -112,7 +143,11 @@ fn both_dialects_hold_the_same_constraints() {
         postgres.keys().collect::<Vec<_>>()
     );
     for (name, text) in sqlite {
-        let expected = text.replace(") STRICT;", ");").replace("INTEGER", "BIGINT");
+        if name == MADE_ANEW || name == SEARCH {
+            assert_eq!(checks(&text), checks(&postgres[&name]), "{name}");
+            continue;
+        }
+        let expected = portable(&text.replace(") STRICT;", ");"));
         assert_eq!(
             postgres[&name].replace(" COLLATE \"C\"", ""),
             expected,

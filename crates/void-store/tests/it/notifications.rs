@@ -66,7 +66,7 @@ async fn what_changes_while_it_is_sent_is_still_wanted() {
         let id = tell(store, 1, Content::Message(told), NOW).await;
         assert_eq!(due(store, NOW).await, [id], "{}", engine.name);
         assert_eq!(
-            on!(store, |tx| notifications::told(tx, told)),
+            on!(store, |tx| notifications::told(tx, &[told])).remove(&told),
             Some(Told::NotYet)
         );
         // It moves while its first form is under way.
@@ -80,7 +80,7 @@ async fn what_changes_while_it_is_sent_is_still_wanted() {
             NOW
         ));
         assert_eq!(
-            on!(store, |tx| notifications::told(tx, told)),
+            on!(store, |tx| notifications::told(tx, &[told])).remove(&told),
             Some(Told::Somebody)
         );
         assert_eq!(due(store, NOW).await, [id]);
@@ -124,7 +124,7 @@ async fn failures_are_tried_again_then_put_aside_and_nobody_was_told() {
             Some(later)
         ));
         assert_eq!(
-            on!(store, |tx| notifications::told(tx, told)),
+            on!(store, |tx| notifications::told(tx, &[told])).remove(&told),
             Some(Told::Nobody)
         );
         assert_eq!(on!(store, |tx| notifications::count_untold(tx)), 1);
@@ -200,7 +200,7 @@ async fn a_digest_stands_for_many_and_follows_what_they_become() {
         ));
         let first = all[0];
         assert_eq!(
-            on!(store, |tx| notifications::told(tx, first)),
+            on!(store, |tx| notifications::told(tx, &[first])).remove(&first),
             Some(Told::Somebody)
         );
         // One of them moves: the digest says something new. One of them goes wrong: it leaves.

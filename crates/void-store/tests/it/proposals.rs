@@ -10,6 +10,7 @@ use void_domain::ids::{ProposalCode, ProposalId, RequesterId};
 use void_domain::proposals::{
     Cancellation, Failure, Moved, Proposal, State, Status, Verification, VerificationOutcome,
 };
+use void_store::facts::steps;
 use void_store::proposals::{self, ProposalFilter};
 use void_store::{Store, StoreError, facts};
 use void_testkit::proposals::{NOW, pending, run_at};
@@ -158,7 +159,7 @@ async fn every_state_reads_back_as_it_was_written() {
             let last = path.last().unwrap().proposal.clone();
             let history = engine
                 .store
-                .read(move |tx| Box::pin(async move { facts::steps::history(tx, &last).await }))
+                .read(move |tx| Box::pin(async move { steps::history(tx, &last).await }))
                 .await
                 .unwrap();
             let steps: Vec<_> = path.iter().map(|moved| moved.transition.clone()).collect();
@@ -536,5 +537,45 @@ async fn what_was_started_in_the_future_does_not_count() {
             let expected = ((starts, Some(last)), starts);
             assert_eq!(counted.await.unwrap(), expected, "{}", engine.name);
         }
+    }
+}
+
+/// More than one statement is about, none of which may be left out or mixed up with another.
+#[tokio::test(flavor = "multi_thread")]
+async fn histories_of_many_are_those_of_each() {
+    const STATES: [Status; 4] = [
+        Status::Pending,
+        Status::Rejected,
+        Status::Expired,
+        Status::Executed,
+    ];
+    for engine in engines::both().await {
+        let mut all = Vec::new();
+        for n in 0..70_u32 {
+            let mut path = path_to(STATES[n as usize % 4], n + 1).into_iter();
+            let created = path.next().unwrap();
+            let mut last = created.proposal.clone();
+            insert(&engine.store, created).await;
+            for moved in path {
+                last = moved.proposal.clone();
+                assert!(advance(&engine.store, moved).await.unwrap());
+            }
+            all.push(last);
+        }
+        let read = engine.store.read(move |tx| {
+            Box::pin(async move {
+                let of: Vec<&Proposal> = all.iter().collect();
+                let together = steps::histories(tx, &of).await?;
+                let mut one_by_one = Vec::new();
+                for proposal in &of {
+                    one_by_one.push(steps::history(tx, proposal).await?);
+                }
+                Ok::<_, StoreError>((together, one_by_one))
+            })
+        });
+        let (together, one_by_one) = read.await.unwrap();
+        assert_eq!(together.len(), 70);
+        assert_eq!(together, one_by_one, "{}", engine.name);
+        assert!(together.iter().all(|history| !history.is_empty()));
     }
 }

@@ -395,3 +395,41 @@ async fn events_and_the_record_are_read_in_pieces_of_bounded_size() {
         assert!(pages > 1, "{name}: {pages}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_are_compared_with_the_record_in_pieces_of_bounded_size() {
+    use void_domain::budgets::LIST_BYTES_MAX;
+    use void_store::facts::steps;
+    const ROWS: u32 = 150;
+    for engine in engines::both().await {
+        let (store, name) = (&engine.store, engine.name);
+        let mut expected = Vec::new();
+        for n in 0..ROWS {
+            let mut created = pending(n);
+            created.proposal.diff = Some("d".repeat(32_000));
+            expected.push(created.proposal.id.to_string());
+            let written: Result<(), StoreError> = store
+                .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &created).await }))
+                .await;
+            written.unwrap();
+        }
+        let (mut after, mut found, mut pages) = (String::new(), Vec::new(), 0);
+        loop {
+            let from = after.clone();
+            let page: Result<_, StoreError> = store
+                .read(move |tx| Box::pin(async move { steps::of_proposals(tx, &from, 500).await }))
+                .await;
+            let page = page.unwrap();
+            let Some(last) = page.last() else { break };
+            let diffs = page
+                .iter()
+                .filter_map(|step| step.row.as_ref()?.diff.as_ref());
+            let bytes: usize = diffs.map(String::len).sum();
+            assert!(bytes <= LIST_BYTES_MAX, "{name}: {bytes}");
+            (after, pages) = (last.id.clone(), pages + 1);
+            found.extend(page.into_iter().map(|step| step.id));
+        }
+        assert_eq!(found, expected, "{name}");
+        assert!(pages > 1, "{name}: {pages}");
+    }
+}

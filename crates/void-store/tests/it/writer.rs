@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use tokio::sync::Barrier;
+use void_domain::facts::NewFact;
 use void_domain::freezes::{Freeze, Frozen};
-use void_store::{StoreError, freezes, installation};
+use void_store::{StoreError, facts, freezes, installation};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
@@ -148,4 +149,34 @@ async fn a_use_case_that_waits_for_the_outside_fails_instead_of_blocking_the_wri
         Ok(2),
         "the writer lives on"
     );
+}
+
+/// Nobody copies the log but the thread beside the writer; and the log begins anew while writes go on.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_is_copied_while_writes_go_on() {
+    const MIB: u64 = 1 << 20;
+    let engine = engines::sqlite().await;
+    let long = "x".repeat(64 << 10);
+    for _ in 0..1_600 {
+        let detail = serde_json::json!({ "text": long });
+        let entry = NewFact {
+            request_id: None,
+            actor: "system".to_owned(),
+            verb: "test.noted",
+            subject: None,
+            detail,
+            catalogue: None,
+            audience: None,
+        };
+        let written = engine.store.write(move |tx| {
+            Box::pin(async move { facts::append(tx, NOW, entry).await.map(drop) })
+        });
+        written.await.unwrap();
+    }
+    let bytes = |name: &str| {
+        let file = engine.folder.path().join(name);
+        std::fs::metadata(file).unwrap().len()
+    };
+    assert!(bytes("void.db") > 32 * MIB, "{}", bytes("void.db"));
+    assert!(bytes("void.db-wal") < 64 * MIB, "{}", bytes("void.db-wal"));
 }

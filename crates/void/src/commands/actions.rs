@@ -8,13 +8,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_api::actions::{ActionResponse, ActionsResponse, PatchRequest};
 use void_api::proposals::RowResponse;
+use void_api::runbooks::RunbookResponse;
 use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity, Tier};
 use void_domain::failures::FailureCode;
 use void_domain::limits;
 use void_domain::starters::Starter;
 use void_domain::text;
 
-use super::rows::tier;
+use super::rows::{self, tier};
+use super::run::segment;
 use super::{Session, counted, quoted};
 use crate::catalogue;
 use crate::cli::ActionsCommand;
@@ -109,11 +111,18 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
     };
     // All that was sent of it, also what this program does not know.
     let whole = sent.pointer(&format!("/actions/{index}"));
-    let whole = whole.cloned().unwrap_or_default();
+    let mut whole = whole.cloned().unwrap_or_default();
+    let path = format!("/api/actions/{}", segment(id));
+    let one = session.client()?.get(&path).await?;
+    let told = one.get("runbooks").cloned().unwrap_or_default();
     if session.output.json {
+        if let Value::Object(members) = &mut whole {
+            members.insert("runbooks".to_owned(), told);
+        }
         session.output.value(whole);
         return Ok(Exit::Done);
     }
+    let runbooks: Vec<RunbookResponse> = read(told)?;
     session.output.line(format!(
         "{}   {}",
         text::escaped(&action.label),
@@ -127,6 +136,11 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
             other => text::escaped(&other.to_string()),
         };
         session.output.line(format!("  {name:12} {shown}"));
+    }
+    for runbook in &runbooks {
+        session
+            .output
+            .foreign_field("runbook", 12, &rows::runbook(runbook));
     }
     Ok(Exit::Done)
 }
@@ -176,7 +190,7 @@ async fn propose(
         return Ok(Exit::Queued);
     }
     let row: RowResponse = read(sent)?;
-    super::rows::show(session.output, &row);
+    rows::show(session.output, &row);
     let next = session.again(&format!("inbox approve {}", row.code));
     session.output.note(format!("  next: {next}"));
     Ok(Exit::Queued)

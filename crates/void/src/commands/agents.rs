@@ -1,8 +1,10 @@
 //! `void agents`
 
+mod tree;
+
 use void_api::agents::{AgentResponse, AgentsResponse};
 
-use super::Session;
+use super::{Session, agent_processes};
 use crate::cli::AgentsCommand;
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
@@ -13,6 +15,15 @@ pub(super) async fn run(
 ) -> Result<Exit, CommandError> {
     match command {
         AgentsCommand::Ls => list(session).await,
+        AgentsCommand::Tree => tree::show(session).await,
+        AgentsCommand::Can { agent } => tree::can(session, &agent).await,
+        AgentsCommand::Move(args) => tree::move_agent(session, args).await,
+        AgentsCommand::Start(args) => agent_processes::change(session, "start", &args.name).await,
+        AgentsCommand::Stop(args) => agent_processes::change(session, "stop", &args.name).await,
+        AgentsCommand::Restart(args) => {
+            agent_processes::change(session, "restart", &args.name).await
+        }
+        AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
     }
 }
 

@@ -1,12 +1,13 @@
 //! `void audit`. Checking a file needs no server: it is the same code as the separate `void-verify`.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use void_api::audit::{AuditResponse, EntryResponse, VerdictResponse};
 use void_api::proposals::RowResponse;
 use void_domain::failures::FailureCode;
@@ -19,6 +20,10 @@ use crate::cli::AuditCommand;
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
 use crate::output::Tone;
+
+const EXPORT: &str = "/api/audit-export";
+/// Pieces of it that have arrived and were not read yet.
+const PIECES_MAX: usize = 16;
 
 /// How many edited rows a sentence names; `GET /api/audit-verify` names a hundred.
 const EDITED_SHOWN_MAX: usize = 10;
@@ -117,21 +122,16 @@ async fn verify(
         head,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let is_served = file.is_none();
-    let report = match file {
+    let (report, stored) = match file {
         Some(path) => {
             let file = File::open(&path).map_err(|error| unreadable(&path, &error))?;
-            check(file, options).await?
+            (check(file, options).await?, None)
         }
         None => {
-            let folder = tempfile_path(session);
-            export_to(session, &folder, true).await?;
-            let report = match File::open(&folder) {
-                Ok(file) => check(file, options).await,
-                Err(error) => Err(unreadable(&folder, &error)),
-            };
-            let _ = fs::remove_file(&folder);
-            report?
+            // Two looks at once: the server's own, and ours at what it hands out, while it does.
+            let stored = check_stored(session);
+            let (report, stored) = tokio::join!(check_export(session, options), stored);
+            (report?, Some(stored))
         }
     };
     let exit = print(session, &report);
@@ -143,10 +143,64 @@ async fn verify(
         let message = report.missing_beginning(from);
         return Err(CommandError::new(FailureCode::Partial, message));
     }
-    if is_served {
-        check_stored(session).await?;
-    }
+    stored.transpose()?;
     Ok(exit)
+}
+
+/// Reads the server's export while it comes; nothing of it is kept.
+async fn check_export(session: &Session<'_>, options: Options) -> Result<Report, CommandError> {
+    let response = session.client()?.stream(EXPORT).await?;
+    let (pieces, arrived) = mpsc::channel(PIECES_MAX);
+    let passing_on = async move {
+        let mut chunks = response.bytes_stream();
+        while let Some(chunk) = chunks.next().await {
+            let piece = chunk.map_err(|_| broke_off())?;
+            if pieces.send(piece).await.is_err() {
+                // Whoever reads has stopped, and says why.
+                break;
+            }
+        }
+        Ok::<_, CommandError>(())
+    };
+    let arrived = ArrivedBytes {
+        arrived,
+        piece: None,
+        read: 0,
+    };
+    let (passed_on, report) = tokio::join!(passing_on, check(arrived, options));
+    // What broke off is no record, whatever could be said of its beginning.
+    passed_on?;
+    report
+}
+
+/// The pieces as one text, for a reader in a thread of its own.
+struct ArrivedBytes<B> {
+    arrived: mpsc::Receiver<B>,
+    piece: Option<B>,
+    /// How much of the piece was read.
+    read: usize,
+}
+
+impl<B: AsRef<[u8]>> Read for ArrivedBytes<B> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let piece = self.piece.as_ref().map_or(&[][..], AsRef::as_ref);
+            let mut rest = piece.get(self.read..).unwrap_or_default();
+            if !rest.is_empty() || room.is_empty() {
+                let some = rest.read(room)?;
+                self.read += some;
+                return Ok(some);
+            }
+            match self.arrived.blocking_recv() {
+                Some(next) => (self.piece, self.read) = (Some(next), 0),
+                None => return Ok(0),
+            }
+        }
+    }
+}
+
+fn broke_off() -> CommandError {
+    CommandError::new(FailureCode::Unreachable, "the export broke off")
 }
 
 /// An export ends at the head; what stands beyond it in the database is named by the server.
@@ -194,14 +248,6 @@ pub(super) fn edited(verdict: &VerdictResponse) -> Option<String> {
 pub(super) fn stored_problem(verdict: &VerdictResponse) -> Option<String> {
     let problem = verdict.problem.as_ref()?;
     Some(format!("entry {}: {}", problem.seq, problem.message))
-}
-
-fn tempfile_path(session: &Session<'_>) -> PathBuf {
-    session
-        .settings
-        .data
-        .value
-        .join(format!("audit-export.{}.partial", std::process::id()))
 }
 
 async fn check(file: impl Read + Send + 'static, options: Options) -> Result<Report, CommandError> {
@@ -253,7 +299,7 @@ async fn export(
                 session.output.note(session.output.typed(&next));
             }
         }
-        None => match pour(session, &mut std::io::stdout().lock()).await {
+        None => match pour(session, &mut io::stdout().lock()).await {
             // Whoever read it had enough.
             Err(Poured::Closed) => {}
             poured => {
@@ -322,12 +368,11 @@ fn private_file(path: &Path, force: bool) -> Result<File, CommandError> {
 }
 
 async fn pour(session: &Session<'_>, writer: &mut impl Write) -> Result<u64, Poured> {
-    let response = session.client()?.stream("/api/audit-export").await?;
+    let response = session.client()?.stream(EXPORT).await?;
     let mut chunks = response.bytes_stream();
     let mut bytes = 0;
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk
-            .map_err(|_| CommandError::new(FailureCode::Unreachable, "the export broke off"))?;
+        let chunk = chunk.map_err(|_| broke_off())?;
         writer
             .write_all(&chunk)
             .map_err(|error| match error.kind() {
@@ -339,7 +384,7 @@ async fn pour(session: &Session<'_>, writer: &mut impl Write) -> Result<u64, Pou
     Ok(bytes)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
+fn unreadable(path: &Path, error: &io::Error) -> CommandError {
     CommandError::exiting(
         Exit::NotFound,
         FailureCode::Unreadable,

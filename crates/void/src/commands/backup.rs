@@ -15,6 +15,12 @@ use crate::compose::store_problem;
 use crate::exit::{CommandError, Exit};
 use crate::output;
 
+/// What the server says too, to whoever asks it for one.
+const SWITCH_ON: &str =
+    "switch them on: set enabled = true under [backups] in void.toml, then start the server again";
+
+const STOP_FIRST: &str = "stop the server first";
+
 pub(super) async fn run(
     session: &Session<'_>,
     command: BackupCommand,
@@ -61,9 +67,13 @@ fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
             "There is no backup in {}.",
             session.settings.backups_folder.value.display()
         ));
-        session
-            .output
-            .note(session.output.typed("  next: void backup create"));
+        let next = if session.settings.backups.value {
+            "void backup create"
+        } else {
+            SWITCH_ON
+        };
+        let next = session.output.typed(next);
+        session.output.note(format!("  next: {next}"));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = found
@@ -111,6 +121,12 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         )
         .next("pg_restore"));
     }
+    // Said before anybody decides anything.
+    if let Some(process) = copies::held_by(&session.settings.database_file()) {
+        let folder = session.settings.data.value.display();
+        let message = format!("process {process} works on {folder}");
+        return Err(CommandError::failed(FailureCode::InUse, message).next(STOP_FIRST));
+    }
     if !yes {
         if !output::is_interactive() {
             return Err(CommandError::usage("there is nobody to ask here").next("add --yes"));
@@ -136,7 +152,7 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         .map_err(|error| {
             let problem = store_problem(error);
             if problem.code == FailureCode::InUse {
-                problem.next("stop the server first")
+                problem.next(STOP_FIRST)
             } else {
                 problem
             }

@@ -12,21 +12,24 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use void_api::agents::{ConversationResponse, SayRequest};
+use void_api::agents::{ConversationResponse, SayRequest, ViewRequest};
 use void_api::conversations::{StartedResponse, TruthResponse};
-use void_api::events::{TurnDeltaEvent, TurnDoneEvent, TurnErrorEvent, TurnToolEvent};
+use void_api::events::{
+    TurnDeltaEvent, TurnDoneEvent, TurnDraftEvent, TurnErrorEvent, TurnToolEvent,
+};
 use void_domain::failures::{AnyCode, FailureCode};
 use void_domain::text;
 
 use self::markdown::{Drawing, Run};
 use self::quotes::Quote;
-use super::Session;
 use super::run::segment;
+use super::{Session, counted, kb, quoted};
 use crate::cli::ChatArgs;
 use crate::client::{Client, Event, read};
 use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 
+pub(super) const LITTLE_BLUE: &str = "little-blue";
 /// How often a turn is listened to again after the connection broke.
 const RECONNECTS_MAX: u32 = 5;
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
@@ -37,16 +40,14 @@ const MESSAGE_BYTES_MAX: u64 = 64 * 1024;
 
 pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, CommandError> {
     let client = session.client()?;
-    let path = format!("/api/agents/{}/conversation", segment(&args.agent));
-    let open: ConversationResponse = read(if args.new {
-        client.post(&path, &json!({})).await?
-    } else {
-        client.get(&path).await?
-    })?;
+    let view = args.looking_at.as_deref().map(looked_at).transpose()?;
+    let open = open(&client, &args).await?;
     let chat = Chat {
         session,
         client,
         id: open.conversation_id.clone(),
+        view,
+        anew: anew(&args, &open),
     };
     match args.message {
         Some(message) => {
@@ -62,10 +63,54 @@ pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, C
     }
 }
 
+/// The conversation that goes on with an agent, a new one, or the one that a space has.
+async fn open(client: &Client, args: &ChatArgs) -> Result<ConversationResponse, CommandError> {
+    if let Some(space) = &args.space {
+        let id = kb::of_space(client, Some(space)).await?;
+        let agent = args.agent.as_deref();
+        let agent = agent.map(|agent| format!("?agent={}", segment(agent)));
+        let path = format!("/api/spaces/{}/conversation", segment(&id));
+        return client
+            .get_as(&format!("{path}{}", agent.unwrap_or_default()))
+            .await;
+    }
+    let agent = args.agent.as_deref().unwrap_or(LITTLE_BLUE);
+    let path = format!("/api/agents/{}/conversation", segment(agent));
+    read(match args.new {
+        true => client.post(&path, &json!({})).await?,
+        false => client.get(&path).await?,
+    })
+}
+
+/// A space has one conversation with an agent: a new one comes where the old one was deleted.
+fn anew(args: &ChatArgs, open: &ConversationResponse) -> String {
+    match &args.space {
+        Some(_) => format!("conversations rm {}", quoted(&open.conversation_id)),
+        None => {
+            let agent = args.agent.as_deref().unwrap_or(LITTLE_BLUE);
+            format!("chat {} --new", quoted(agent))
+        }
+    }
+}
+
+fn looked_at(text: &str) -> Result<ViewRequest, CommandError> {
+    let (kind, id) = text.split_once(':').ok_or_else(|| {
+        CommandError::usage("--looking-at takes a kind and an id: page:ID, service:NAME")
+    })?;
+    Ok(ViewRequest {
+        entity_type: Some(kind.to_owned()),
+        entity_id: Some(id.to_owned()),
+    })
+}
+
 struct Chat<'a> {
     session: &'a Session<'a>,
     client: Client,
     id: String,
+    /// What the owner looks at.
+    view: Option<ViewRequest>,
+    /// The command that begins a new conversation.
+    anew: String,
 }
 
 impl Chat<'_> {
@@ -121,10 +166,11 @@ impl Chat<'_> {
         let path = format!("/api/conversations/{}/messages", self.id);
         let body = SayRequest {
             text: message.to_owned(),
+            view: self.view.clone(),
         };
         let started: StartedResponse = read(self.client.post(&path, &body).await?)?;
         let turn = &started.assistant_message_id;
-        let mut shown = Shown::new(self.session);
+        let mut shown = ShownTurn::new(self.session, self.anew.clone());
         tokio::select! {
             heard = self.listen(turn, &mut shown) => heard,
             _ = tokio::signal::ctrl_c() => {
@@ -136,7 +182,7 @@ impl Chat<'_> {
     }
 
     /// The turn goes on without us, so a broken connection is taken up where it broke.
-    async fn listen(&self, turn: &str, shown: &mut Shown<'_>) -> Result<Exit, CommandError> {
+    async fn listen(&self, turn: &str, shown: &mut ShownTurn<'_>) -> Result<Exit, CommandError> {
         let path = format!("/api/conversations/{}/stream?messageId={turn}", self.id);
         let mut reconnects = 0;
         loop {
@@ -169,17 +215,20 @@ impl Chat<'_> {
 }
 
 /// What stands in the terminal so far.
-struct Shown<'a> {
+struct ShownTurn<'a> {
     session: &'a Session<'a>,
     last_id: Option<String>,
     drawing: Drawing,
     quote: Quote,
+    /// The command by which one goes on without what was read here.
+    anew: String,
 }
 
-impl<'a> Shown<'a> {
-    fn new(session: &'a Session<'a>) -> Self {
+impl<'a> ShownTurn<'a> {
+    fn new(session: &'a Session<'a>, anew: String) -> Self {
         Self {
             session,
+            anew,
             last_id: None,
             drawing: Drawing::new(),
             quote: Quote::new(session.output.columns(), session.output.is_styled()),
@@ -200,6 +249,7 @@ impl<'a> Shown<'a> {
         match event.name.as_str() {
             "delta" if !output.json => self.text(&read::<TurnDeltaEvent>(data.clone())?.text),
             "tool" if !output.json => self.tool(&read(data.clone())?),
+            "draft" if !output.json => self.draft(&read(data.clone())?),
             "done" => {
                 if !output.json {
                     self.end(&read(data.clone())?);
@@ -246,6 +296,14 @@ impl<'a> Shown<'a> {
         output.hanging(&format!("  {sign} "), &line);
     }
 
+    /// What a yes would change, in the server's words.
+    fn draft(&mut self, draft: &TurnDraftEvent) {
+        self.break_line();
+        let output = self.session.output;
+        let line = output.tone(Tone::Waiting, &text::escaped(&draft.summary));
+        output.hanging("  draft  ", &line);
+    }
+
     fn break_line(&mut self) {
         let held = self.drawing.end();
         self.print(&held);
@@ -267,11 +325,54 @@ impl<'a> Shown<'a> {
             output.line(format!("  yes: {}", self.session.again(&command)));
         }
         if !done.tainted_by.is_empty() {
-            let sources = text::escaped(&done.tainted_by.join(", "));
-            let line =
-                format!("Read from outside: {sources}. From here on everything waits for you.");
+            let line = format!(
+                "Read from outside: {}. Until that is out of this conversation, everything waits for you.",
+                text::escaped(&sources(&done.tainted_by))
+            );
             output.hanging("", &output.tone(Tone::Waiting, &line));
+            output.line(format!("  without it: {}", self.session.again(&self.anew)));
         }
+    }
+}
+
+/// What was read, counted by its kind where it is something that the owner keeps.
+fn sources(tainted_by: &[String]) -> String {
+    let kept = ["page", "task", "ref", "project", "space"];
+    let kind_of = |source: &str| {
+        let (kind, _) = source.split_once(':')?;
+        kept.into_iter().find(|one| *one == kind)
+    };
+    let of = |kind: &&str| {
+        let count = tainted_by
+            .iter()
+            .filter(|source| kind_of(source) == Some(kind));
+        counted(count.count(), kind)
+    };
+    let is_there = |kind: &&str| {
+        tainted_by
+            .iter()
+            .any(|source| kind_of(source) == Some(kind))
+    };
+    let others = tainted_by.iter().filter(|source| kind_of(source).is_none());
+    let counted = kept.iter().filter(|kind| is_there(kind)).map(of);
+    counted
+        .chain(others.cloned())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// A whole text, drawn as an answer is: whoever wrote it, no line of it passes for one of ours.
+pub(super) fn draw(output: &Output, text: &str) {
+    let mut drawing = Drawing::new();
+    let mut quote = Quote::new(output.columns(), output.is_styled());
+    let mut runs = drawing.push(text);
+    runs.extend(drawing.end());
+    for (style, words) in runs {
+        output.put(&quote.push(&words, style));
+    }
+    output.put(&quote.end());
+    if quote.is_in_line() {
+        output.line("");
     }
 }
 

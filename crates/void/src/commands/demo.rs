@@ -1,5 +1,7 @@
 //! `void demo`: the whole of Void in front of a lab that exists on this machine only.
 
+mod knowledge;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -21,11 +23,14 @@ use crate::client::{Client, read};
 use crate::compose::{self, Label};
 use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
+use crate::processes;
 use crate::rehearsal::Rehearsal;
 use crate::settings::{Environment, Flags, Settings, listen_address};
 
 const PORT: u16 = 3000;
 const AGENT: &str = "little-blue";
+/// Of a time as the API writes it.
+const DAY_CHARACTERS: usize = "2026-11-19".len();
 
 pub(super) async fn run(
     args: &DemoArgs,
@@ -52,8 +57,15 @@ pub(super) async fn run(
     let settings = Settings::load(&flags, &nothing)?;
     let plane = compose::plane(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
-    let serving = Serving::start(bound, plane, agents, &settings, &nothing);
+    agents::open_tree(plane.control(), &settings, &agents);
+    let captures = compose::captures(&settings)?;
+    let api = agents::reached_at(bound.address);
+    let processes = processes::of(&settings, plane.control(), api)?;
+    let serves = (plane, captures, agents, processes);
+    let serving = Serving::start(bound, serves, &settings, &nothing);
     let waiting = ask_for_something(&settings, &nothing).await?;
+    let today = waiting.created_at.get(..DAY_CHARACTERS).unwrap_or_default();
+    knowledge::fill(&Client::new(None, &settings, &nothing)?, today).await?;
     let phone = match &args.telegram_base {
         None => None,
         Some(_) => Some(invite(&settings, &nothing).await?),

@@ -1,5 +1,7 @@
-//! The lines of a diff in a terminal: what ends a line and shows as nothing is made visible, so that two lines that
-//! differ do not look the same.
+//! The lines of a diff in a terminal: what ends a line and shows as nothing is made visible, and lines that look like
+//! others are spelled out, so that two lines that differ do not look the same.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use void_domain::text;
 
@@ -13,8 +15,17 @@ const LEGEND: &str = "· is a blank at the end of a line, → a tab, ␍ a carri
 pub(super) fn lines(diff: &str) -> (Vec<String>, Option<&'static str>) {
     let mut shown: Vec<String> = Vec::new();
     let mut is_marked = false;
-    for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
-        let (body, end) = parts(line);
+    let lines = || diff.strip_suffix('\n').unwrap_or(diff).split('\n');
+    let mut by_looks = BTreeMap::<String, BTreeSet<&str>>::new();
+    for line in lines().filter(|line| line.starts_with(['+', '-'])) {
+        let rest = line.get(1..).unwrap_or_default();
+        by_looks.entry(text::looks(rest)).or_default().insert(rest);
+    }
+    let alike = by_looks.into_values().filter(|rests| rests.len() > 1);
+    let alike: BTreeSet<&str> = alike.flatten().collect();
+    for line in lines() {
+        let is_alike = line.get(1..).is_some_and(|rest| alike.contains(rest));
+        let (body, end) = parts(line, is_alike);
         is_marked |= !end.is_empty() || body.contains('→');
         shown.push(format!("{body}{end}"));
     }
@@ -22,7 +33,7 @@ pub(super) fn lines(diff: &str) -> (Vec<String>, Option<&'static str>) {
 }
 
 /// A line without what ends it invisibly, and that as marks. The sign in front is no part of either.
-fn parts(line: &str) -> (String, String) {
+fn parts(line: &str, is_alike: bool) -> (String, String) {
     let sign = line.chars().next().map_or(0, char::len_utf8);
     let (sign, rest) = line.split_at_checked(sign).unwrap_or(("", line));
     let is_unseen = |letter: char| MARKS.iter().any(|(unseen, _)| *unseen == letter);
@@ -37,7 +48,14 @@ fn parts(line: &str) -> (String, String) {
             mark if MARKS.iter().any(|(_, known)| *known == mark) => {
                 body.extend(mark.escape_unicode());
             }
-            other => body.push_str(&text::escaped(other.encode_utf8(&mut [0; 4]))),
+            other => {
+                let shown = if is_alike {
+                    text::spelled_out
+                } else {
+                    text::escaped
+                };
+                body.push_str(&shown(other.encode_utf8(&mut [0; 4])));
+            }
         }
     }
     (body, marks.map(|(_, mark)| mark).collect())
@@ -66,7 +84,25 @@ mod tests {
             ("+a→b", "+a\\u{2192}b", ""),
             ("+a\u{202e}b", "+a\\u{202e}b", ""),
         ] {
-            assert_eq!(parts(line), (body.to_owned(), end.to_owned()), "{line:?}");
+            assert_eq!(
+                parts(line, false),
+                (body.to_owned(), end.to_owned()),
+                "{line:?}"
+            );
         }
+    }
+
+    #[test]
+    fn lines_that_look_the_same_are_spelled_out() {
+        let diff = "-\"ace\"\n+\"\u{430}\u{441}\u{435}\"\n-Grüße\n+Grüße aus Łódź\n Grüße\n";
+        let (shown, _) = lines(diff);
+        let expected = [
+            "-\"ace\"",
+            "+\"\\u{430}\\u{441}\\u{435}\"",
+            "-Grüße",
+            "+Grüße aus Łódź",
+            " Grüße",
+        ];
+        assert_eq!(shown, expected);
     }
 }

@@ -4,10 +4,11 @@
 //! Hosts are asked by the server, which has the connections and the trusted keys. The names of the
 //! checks are stable: `catalogue`, `services`, `settings`, `data`, `disk`, `ssh key`, `secret file`, `backups`,
 //! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `database`, `freeze`, `quarantine`,
-//! `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `audit`.
+//! `captures`, `pdfs`, `sandbox`, `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `tree`, `audit`.
 
 mod audit;
 mod backups;
+mod captures;
 mod channels;
 pub(super) mod clocks;
 mod data;
@@ -18,7 +19,9 @@ mod keys;
 mod nodes;
 mod proxmox;
 mod rights;
+mod sandbox;
 mod server;
+mod tree;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -95,16 +98,20 @@ async fn look(session: &Session<'_>, findings: &mut Findings) {
     data::check(session, findings);
     keys::check(session, definitions.catalogue.as_ref(), findings);
     backups::check(session, findings);
+    captures::check(session, findings).await;
+    sandbox::check(session, findings);
     proxmox::check(session, &definitions, findings).await;
     match server::check(session, findings).await {
         Some(server) => {
             hosts::check(&server.client, findings).await;
             nodes::check(session, &server.client, findings).await;
             channels::check(session, &server.client, findings).await;
+            tree::check(session, &server.client, findings).await;
             audit::check_served(&server, findings).await;
         }
         None => {
             hosts::not_asked(definitions.catalogue.as_ref(), findings);
+            tree::check_file(session, findings);
             audit::check_file(session, findings).await;
         }
     }

@@ -29,7 +29,7 @@ pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Ex
         .map(|until| format!(" until {}", session.output.times.clock(until)))
         .unwrap_or_default();
     session.output.line(format!(
-        "Frozen{until} by {}. Nothing new starts; risky wishes still queue.",
+        "Frozen{until} by {}. Nothing new starts; risky requests still queue.",
         person(or_dash(&frozen.by))
     ));
     let status: StatusResponse = session.client()?.get_as("/api/status").await?;

@@ -7,10 +7,11 @@ use void_api::inbox::{InboxResponse, ItemResponse};
 use void_api::proposals::{
     DecideRequest, DecisionWord, OutcomeWord, ProposalsResponse, RowResponse, SettleRequest,
 };
+use void_domain::actors::person;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 
-use super::rows::{self, is_open, or_dash};
+use super::rows::{self, DifferenceForm, is_open, or_dash};
 use super::run::segment;
 use super::{Session, patiently};
 use crate::cli::{InboxCommand, InboxListArgs, SettleOutcome};
@@ -29,12 +30,16 @@ pub(super) async fn run(
     match command {
         InboxCommand::Ls(args) if args.all => history(session, &args).await,
         InboxCommand::Ls(args) => list(session, &args).await,
-        InboxCommand::Show { id } => {
+        InboxCommand::Show { id, unified } => {
             let client = session.client()?;
             if session.output.json {
                 session.output.value(client.get(&path(&id)).await?);
             } else {
-                rows::show_card(session.output, &card(&client, &id).await?);
+                let form = match unified {
+                    true => DifferenceForm::Unified,
+                    false => DifferenceForm::Words,
+                };
+                rows::show_card_as(session.output, &card(&client, &id).await?, form);
             }
             Ok(Exit::Done)
         }
@@ -52,6 +57,12 @@ pub(super) async fn run(
             let path = format!("{}/cancel", path(&row.id));
             print(session, client.post(&path, &json!({})).await?)?;
             Ok(Exit::Done)
+        }
+        InboxCommand::Again { id } => {
+            let client = session.client()?;
+            let path = format!("{}/again", path(&id));
+            print(session, client.post(&path, &json!({})).await?)?;
+            Ok(Exit::Queued)
         }
         InboxCommand::Settle { id, outcome } => {
             let outcome = Some(match outcome {
@@ -132,9 +143,11 @@ async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Co
             row.code.clone(),
             output.times.short(&row.created_at),
             rows::state(row).0,
-            row.label.clone(),
+            rows::title(row),
             row.requested_by.name.clone(),
-            or_dash(&row.resolved_by).to_owned(),
+            row.resolved_by
+                .as_deref()
+                .map_or_else(|| "-".to_owned(), person),
         ]
     };
     let rows: Vec<Vec<String>> = answer.proposals.iter().map(row).collect();
@@ -173,8 +186,8 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Comma
         ItemResponse::Row(item) => vec![
             item.row.code.clone(),
             rows::state(&item.row).0,
-            rows::tier_of(&item.row).to_owned(),
-            item.row.label.clone(),
+            rows::tier_in_list(&item.row).to_owned(),
+            rows::title(&item.row),
             item.row.requested_by.name.clone(),
             session.output.times.short(&item.row.expires_at),
         ],
@@ -219,7 +232,11 @@ async fn approve(
         }
         None => {
             rows::show_card(session.output, &card);
-            if !output::confirm("Run it now?") {
+            let question = match rows::is_knowledge(row) {
+                true => "Store it now?",
+                false => "Run it now?",
+            };
+            if !output::confirm(question) {
                 session.output.note("Nothing was approved.");
                 return Ok(Exit::Interrupted);
             }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use self::answers::Answers;
-use self::lines::{Arrived, Lines};
+use self::lines::{InputLine, InputLines};
 use self::requests::Requests;
 pub(super) use self::servers::URL_DEFAULT;
 use self::servers::{Opened, Server};
@@ -67,12 +67,12 @@ impl StdioBridge {
     fn run(&mut self) -> Result<(), CommandError> {
         // A token that is no good is found at once; a server that is not there yet may come.
         let _ = self.ready()?;
-        let mut lines = Lines::of(io::stdin());
+        let mut lines = InputLines::of(io::stdin());
         loop {
             match lines.next() {
                 Ok(None) => break,
-                Ok(Some(Arrived::Whole(lines))) => self.pass_on(lines)?,
-                Ok(Some(Arrived::TooLong)) => self.answers.too_long(),
+                Ok(Some(InputLine::Whole(lines))) => self.pass_on(lines)?,
+                Ok(Some(InputLine::TooLong)) => self.answers.too_long(),
                 Err(error) => {
                     let message = format!("standard input cannot be read: {error}");
                     return Err(CommandError::failed(FailureCode::Input, message));

@@ -2,6 +2,8 @@
 
 use jiff::tz::TimeZone;
 use void_api::mutes::{MuteRequest, MuteResponse, MutesResponse};
+use void_api::services::ServiceResponse;
+use void_domain::actors::person;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 
@@ -92,11 +94,28 @@ pub(super) fn list(output: &Output, mutes: &[MuteResponse]) {
             "muted  {}  until {}  by {}: \"{}\"   {}",
             subject(mute),
             output.times.clock(&mute.until),
-            text::escaped(&mute.by),
+            person(&mute.by),
             text::escaped(&mute.reason),
             unmute_command(output, mute)
         ));
     }
+}
+
+/// Of the mutes that hold for a service the one that ends last.
+pub(super) fn of_service<'a>(
+    mutes: &'a [MuteResponse],
+    service: &ServiceResponse,
+) -> Option<&'a MuteResponse> {
+    let place = service.host.as_ref().or(service.node.as_ref());
+    let holds = |mute: &&MuteResponse| {
+        mute.service.as_ref() == Some(&service.id)
+            || (mute.host.is_some() && mute.host.as_ref() == place)
+    };
+    // Moments of one form sort as text.
+    mutes
+        .iter()
+        .filter(holds)
+        .max_by(|one, other| one.until.cmp(&other.until))
 }
 
 /// `caddy`, or `everything on ct100`

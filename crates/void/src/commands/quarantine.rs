@@ -10,6 +10,9 @@ use crate::cli::{QuarantineArgs, QuarantineCommand};
 use crate::client::{Client, read};
 use crate::exit::{CommandError, Exit};
 
+/// How much of what was typed is said again.
+const GIVEN_BYTES_SHOWN: usize = 128;
+
 pub(super) async fn run(
     session: &Session<'_>,
     command: QuarantineCommand,
@@ -66,14 +69,8 @@ async fn change(
     }
     let client = session.client()?;
     let mut listed = quarantined(&client).await?;
-    if let Some(id) = &args.id {
-        listed.retain(|one| one.id == *id);
-        if listed.is_empty() {
-            let message = format!("\"{}\" is not in quarantine", text::escaped(id));
-            return Err(
-                CommandError::new(FailureCode::NotFound, message).next("void quarantine ls")
-            );
-        }
+    if let Some(given) = &args.id {
+        listed = vec![meant(listed, given, verb)?];
     }
     for one in &listed {
         let body = QuarantineRequest {
@@ -93,9 +90,50 @@ async fn change(
         session.output.value(json!({ done: listed }));
         return Ok(Exit::Done);
     }
+    if listed.is_empty() {
+        session.output.line("Nothing is in quarantine.");
+    }
     for one in &listed {
         let name = text::escaped(&one.name);
         session.output.line(format!("{done}: {} {name}", one.kind));
     }
     Ok(Exit::Done)
+}
+
+/// Which one is meant: by its id, or by a name that is only one's, as the list says it or without its kind.
+fn meant(
+    listed: Vec<QuarantinedResponse>,
+    given: &str,
+    verb: &str,
+) -> Result<QuarantinedResponse, CommandError> {
+    let is_named = |one: &QuarantinedResponse| {
+        // A token is listed as `agent claude`.
+        let bare = match one.kind.as_ref() {
+            "token" => one.name.split_once(' ').map(|(_, name)| name),
+            _ => None,
+        };
+        one.name == given || bare == Some(given)
+    };
+    let by_id = listed.iter().any(|one| one.id == given);
+    let mut fitting = (listed.into_iter()).filter(|one| {
+        if by_id {
+            one.id == given
+        } else {
+            is_named(one)
+        }
+    });
+    let shown = text::escaped(text::cut(given, GIVEN_BYTES_SHOWN));
+    match (fitting.next(), fitting.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => {
+            let message = format!("\"{shown}\" is not in quarantine");
+            Err(CommandError::new(FailureCode::NotFound, message).next("void quarantine ls"))
+        }
+        (Some(_), Some(_)) => {
+            let message = format!("\"{shown}\" is the name of several; say which by its id");
+            Err(CommandError::usage(message).next(format!(
+                "void quarantine ls, then void quarantine {verb} ID"
+            )))
+        }
+    }
 }

@@ -9,14 +9,20 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use void_api::actions::ActionsResponse;
 use void_api::inbox::{InboxResponse, ItemResponse};
+use void_api::status::StatusResponse;
+use void_domain::catalogue::Catalogue;
+use void_domain::executions::Route;
 use void_domain::failures::FailureCode;
+use void_domain::hosts::{Host, HostName, Reach};
 use void_domain::text;
+use void_store::backups::held_by;
 
-use super::{Session, patiently};
+use super::{Session, hosts, patiently};
 use crate::catalogue::Unmoved;
 use crate::cli::ReloadArgs;
 use crate::client::Client;
 use crate::exit::{CommandError, Exit};
+use crate::hints::NAME;
 use crate::output::{Output, Tone};
 use crate::running::{self, Note};
 use crate::settings::Settings;
@@ -30,13 +36,9 @@ const INBOX_PAGES_MAX: usize = 1_000;
 
 pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit, CommandError> {
     let folder = &session.settings.data.value;
-    let note = running::find(folder).ok_or_else(|| {
-        CommandError::failed(
-            FailureCode::NotRunning,
-            format!("no Void runs on {}", folder.display()),
-        )
-        .next("void serve; or name its folder with --data")
-    })?;
+    let Some(note) = running::find(folder) else {
+        return Err(unnoted(session).await);
+    };
     let changes = Changes::look(session, &note).await?;
     changes.show(session, args.dry_run);
     if args.dry_run {
@@ -74,6 +76,28 @@ pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit,
     Ok(Exit::Done)
 }
 
+/// Nothing says that it can be told to reload: none runs there, or what runs is a rehearsal, whose lab is made anew.
+async fn unnoted(session: &Session<'_>) -> CommandError {
+    let folder = session.settings.data.value.display();
+    if held_by(&session.settings.database_file()).is_none() {
+        let message = format!("no Void runs on {folder}");
+        return CommandError::failed(FailureCode::NotRunning, message)
+            .next("void serve; or name its folder with --data");
+    }
+    let status: Option<StatusResponse> = match session.client() {
+        Ok(client) => client.get_as("/api/status").await.ok(),
+        Err(_) => None,
+    };
+    if status.is_some_and(|status| status.rehearsal) {
+        let message = "a rehearsal is not reloaded: each one begins with its own files";
+        return CommandError::failed(FailureCode::NotRunning, message)
+            .next("Ctrl-C in its terminal, then start the demo again");
+    }
+    let message = format!("the Void on {folder} is just starting, or cannot be told by a command");
+    CommandError::failed(FailureCode::NotRunning, message)
+        .next("void reload once more; or systemctl reload void")
+}
+
 /// Until the next process answers, or this one has said why not.
 async fn wait(session: &Session<'_>, before: &Note) -> Result<(), CommandError> {
     let (client, folder) = (session.client()?, &session.settings.data.value);
@@ -109,6 +133,8 @@ struct Changes {
     withdrawn: Vec<String>,
     /// An approved change of the catalogue that nobody has moved into place.
     unmoved: Option<Unmoved>,
+    /// Hosts whose own lists may have to follow, with the command for it.
+    lists: BTreeMap<String, String>,
     notes: Vec<String>,
 }
 
@@ -134,6 +160,7 @@ impl Changes {
         Ok(Self {
             withdrawn: withdrawn(&client, &actions, &mut notes).await?,
             services: Difference::between(&note.watched, &services::digests(watched.iter())),
+            lists: lists(&next, &actions),
             actions,
             unmoved: catalogue::unmoved(&settings.actions.value),
             notes,
@@ -142,12 +169,15 @@ impl Changes {
 
     fn to_value(&self, output: &Output) -> Value {
         let Difference { appear, go, change } = &self.actions;
+        let lists: BTreeMap<&String, String> = (self.lists.iter())
+            .map(|(host, command)| (host, output.typed(command)))
+            .collect();
         let unmoved = self.unmoved.as_ref().map(
             |it| json!({"file": it.file, "message": it.message, "next": output.typed(&it.next)}),
         );
         json!({
             "appear": appear, "go": go, "change": change, "services": self.services,
-            "withdrawn": self.withdrawn, "unmoved": unmoved, "notes": self.notes,
+            "withdrawn": self.withdrawn, "unmoved": unmoved, "lists": lists, "notes": self.notes,
         })
     }
 
@@ -168,6 +198,12 @@ impl Changes {
             let text = format!("withdrawn, ask again: {}", text::escaped(waiting));
             output.line(output.tone(Tone::Waiting, &text));
         }
+        for (host, command) in &self.lists {
+            output.note(format!(
+                "note: what is new or changed runs on {host} once its own list has it"
+            ));
+            output.note(format!("  next: {}", output.typed(command)));
+        }
         for note in &self.notes {
             output.note(format!("note: {note}"));
         }
@@ -175,6 +211,33 @@ impl Changes {
             output.note(format!("note: {}", text::escaped(&unmoved.message)));
             output.note(format!("  next: {}", output.typed(&unmoved.next)));
         }
+    }
+}
+
+/// The hosts that carry out what appears or changes.
+fn lists(next: &Catalogue, actions: &Difference) -> BTreeMap<String, String> {
+    let is_new = |id: &str| {
+        let mut new = actions.appear.iter().chain(&actions.change);
+        new.any(|known| known == id)
+    };
+    let hosts = next
+        .actions()
+        .filter(|action| is_new(&action.id.to_string()))
+        .filter_map(|action| match action.route() {
+            Route::Host(host) => Some(host),
+            Route::Proxmox(_) | Route::Node(_) | Route::File => None,
+        });
+    let command = |host: &Host| format!("{NAME} {}", hosts::provision(list_name(host)));
+    hosts
+        .map(|host| (host.name.to_string(), command(host)))
+        .collect()
+}
+
+/// The host as `void provision` is told it.
+fn list_name(host: &Host) -> &str {
+    match host.reach {
+        Reach::Local => HostName::LOCAL,
+        Reach::Ssh(_) => host.name.as_str(),
     }
 }
 

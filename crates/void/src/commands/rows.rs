@@ -1,16 +1,18 @@
 //! How a proposal is shown on a terminal. Words of the requester are marked as theirs.
 
 use serde_json::Value;
-use void_api::cards::CardResponse;
+use void_api::cards::{CardResponse, DifferenceResponse, MovedBaseResponse};
 use void_api::proposals::RowResponse;
+use void_api::runbooks::RunbookResponse;
 use void_api::services::ServiceDetail;
 use void_domain::actors::person;
 use void_domain::cards::words_of;
+use void_domain::changes::ChangeTarget;
 use void_domain::failures::FailureCode;
 use void_domain::proposals::DisplayState;
 use void_domain::text;
 
-use super::{diffs, quoted, services};
+use super::{diffs, quoted, services, word_diffs};
 use crate::digest_words;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
@@ -88,25 +90,60 @@ pub(super) fn tier(tier: &str, risk: &str) -> &'static str {
 /// The same of a row, which may be a change.
 pub(super) fn tier_of(row: &RowResponse) -> &'static str {
     match row.subject.as_ref() {
+        "change" if is_knowledge(row) => "risky, changes what you keep",
         "change" => "risky, changes what is allowed",
         _ => tier(&row.tier, &row.risk),
     }
+}
+
+/// The same in few words.
+pub(super) fn tier_in_list(row: &RowResponse) -> &'static str {
+    match is_knowledge(row) {
+        true => "draft",
+        false => tier_of(row),
+    }
+}
+
+/// Whether it is a draft of what the owner keeps.
+pub(super) fn is_knowledge(row: &RowResponse) -> bool {
+    let target = row.change.as_ref().map(|change| change.target.as_ref());
+    target == Some(ChangeTarget::Knowledge.as_str())
+}
+
+/// How a difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DifferenceForm {
+    Words,
+    Unified,
 }
 
 /// How it stands, and what it is.
 fn show_summary(output: &Output, row: &RowResponse) {
     let (state, tone) = state(row);
     let lead = format!("{}  {}  ", output.tone(tone, &state), row.code);
-    output.hanging(&lead, &text::escaped(&row.label));
+    output.foreign(&lead, &text::escaped(&title(row)));
+}
+
+/// What it is called: of a change with the name of what it is about, which its label leaves out.
+pub(super) fn title(row: &RowResponse) -> String {
+    let about = row.change.as_ref().and_then(|change| change.about.as_ref());
+    match about {
+        Some(about) => format!("{}: {}", row.label, about.title),
+        None => row.label.clone(),
+    }
 }
 
 /// Everything that the owner should read before deciding: the row, and every value that a yes binds.
 pub(super) fn show_card(output: &Output, card: &CardResponse) {
-    show_with(output, &card.row, Some(card));
+    show_card_as(output, card, DifferenceForm::Words);
+}
+
+pub(super) fn show_card_as(output: &Output, card: &CardResponse, form: DifferenceForm) {
+    show_with(output, &card.row, Some(card), form);
 }
 
 pub(super) fn show(output: &Output, row: &RowResponse) {
-    show_with(output, row, None);
+    show_with(output, row, None, DifferenceForm::Unified);
 }
 
 /// How far the names of fields reach.
@@ -116,11 +153,24 @@ fn field(output: &Output, name: &str, value: impl AsRef<str>) {
     output.field(name, NAME_COLUMNS, value.as_ref());
 }
 
-fn show_with(output: &Output, row: &RowResponse, card: Option<&CardResponse>) {
+/// The same of a value with words that are not Void's own: nothing in them makes a line beside its lines.
+fn foreign(output: &Output, name: &str, value: impl AsRef<str>) {
+    output.foreign_field(name, NAME_COLUMNS, value.as_ref());
+}
+
+fn show_with(
+    output: &Output,
+    row: &RowResponse,
+    card: Option<&CardResponse>,
+    form: DifferenceForm,
+) {
     show_summary(output, row);
     show_outcome(output, row);
     if let Some(card) = card {
         show_consequence(output, card);
+        for one in &card.runbooks {
+            foreign(output, "runbook", runbook(one));
+        }
         show_bound(output, card);
     }
     let field = |name: &str, value: String| field(output, name, value);
@@ -128,11 +178,17 @@ fn show_with(output: &Output, row: &RowResponse, card: Option<&CardResponse>) {
         Some(id) => field("action", format!("{id}   {}", tier(&row.tier, &row.risk))),
         None => field("change", tier_of(row).to_owned()),
     }
-    show_change(output, row);
+    let difference = card.and_then(|card| card.difference.as_ref());
+    let words = difference.filter(|_| form == DifferenceForm::Words);
+    show_change(output, row, words);
+    if let Some(moved) = card.and_then(|card| card.moved.as_ref()) {
+        show_moved(output, moved);
+    }
     let has_params = row.params.as_object().is_some_and(|all| !all.is_empty());
     // A card has them among everything that a yes binds.
     if card.is_none() && has_params {
-        field("parameters", text::escaped(&row.params.to_string()));
+        let params = text::escaped(&row.params.to_string());
+        foreign(output, "parameters", params);
     }
     show_words(output, row);
     if row.status == "pending" {
@@ -157,27 +213,28 @@ fn show_with(output: &Output, row: &RowResponse, card: Option<&CardResponse>) {
 
 /// Why it ended so, before everything else: the error, what the check saw, what the machine said.
 fn show_outcome(output: &Output, row: &RowResponse) {
-    let field = |name: &str, value: String| field(output, name, value);
+    let foreign = |name: &str, value: String| foreign(output, name, value);
     if let Some(error) = &row.error {
         let said = output.typed(&output.times.sentence(&text::escaped(&error.message)));
         match row.status.as_ref() {
-            "rejected" => field("reason", said),
-            _ => field("error", format!("{}: {said}", error.code)),
+            "rejected" => foreign("reason", said),
+            _ => foreign("error", format!("{}: {said}", error.code)),
         }
     }
     // What came back has members of its channel's choice.
     let result = row.result.as_ref().unwrap_or(&Value::Null);
     let given = |name: &str| result.get(name).and_then(Value::as_str);
-    if let Some(check) = result.get("check") {
-        field("check", seen(check));
+    // What is stored with the yes is checked by being stored.
+    if let Some(check) = result.get("check").filter(|_| !is_knowledge(row)) {
+        foreign("check", seen(check));
     }
     if let Some(note) = given("note") {
-        field("note", text::escaped(note));
+        foreign("note", text::escaped(note));
     }
     for name in ["stderr", "stdout"] {
         let said = given(name).unwrap_or_default().trim_end();
         if !said.is_empty() {
-            field(name, text::escaped_lines(said));
+            field(output, name, text::escaped_lines(said));
         }
     }
 }
@@ -206,9 +263,16 @@ fn next_after(row: &RowResponse) -> Option<String> {
     }
 }
 
-/// How an applied change comes into force.
+/// How an applied change comes into force, or where what was stored can be read.
 fn next_after_change(row: &RowResponse) -> Option<String> {
     let given = |name: &str| row.result.as_ref()?.get(name)?.as_str().map(quoted);
+    if is_knowledge(row) {
+        let verb = match given("changed").as_deref() {
+            Some("delete") => "undo",
+            _ => "show",
+        };
+        return Some(format!("void kb {verb} {}", given("id")?));
+    }
     let (file, catalogue) = (given("file")?, given("catalogue")?);
     Some(match file == catalogue {
         true => "void reload".to_owned(),
@@ -227,10 +291,10 @@ fn show_consequence(output: &Output, card: &CardResponse) {
     };
     if let Some(has) = has_ended {
         let past = text::escaped(&card.past);
-        return field(output, "effect", format!("{has} {past}"));
+        return foreign(output, "effect", format!("{has} {past}"));
     }
     let consequence = text::escaped(&card.consequence);
-    field(output, "if yes", format!("it {consequence}"));
+    foreign(output, "if yes", format!("it {consequence}"));
     field(output, "afterwards", text::escaped(&card.checked_by));
 }
 
@@ -245,20 +309,61 @@ fn show_bound(output: &Output, card: &CardResponse) {
     for (number, bound) in card.bound.iter().enumerate() {
         let name = if number == 0 { "binds" } else { "" };
         let (bound, value) = (text::escaped(&bound.name), text::escaped(&bound.value));
-        field(output, name, format!("{bound}: {value}"));
+        foreign(output, name, format!("{bound}: {value}"));
     }
 }
 
-/// What a change means and says, as Void itself found out.
-fn show_change(output: &Output, row: &RowResponse) {
+/// What is there instead of what a draft was made of.
+fn show_moved(output: &Output, moved: &MovedBaseResponse) {
+    if moved.gone {
+        let gone = "what it would change was thrown away; nothing of it is applied";
+        return field(output, "moved", output.tone(Tone::Bad, gone));
+    }
+    let by = moved
+        .updated_by
+        .as_deref()
+        .map_or_else(|| "-".to_owned(), person);
+    let at = output.times.short(or_dash(&moved.updated_at));
+    let said = format!("it was changed by {by}, {at}; nothing of the draft is applied");
+    field(output, "moved", output.tone(Tone::Bad, &said));
+    let difference = moved.difference.as_ref();
+    let lines = difference.map(word_diffs::lines).unwrap_or_default();
+    for (number, line) in lines.iter().enumerate() {
+        let name = if number == 0 { "meanwhile" } else { "" };
+        output.quoted_field(name, NAME_COLUMNS, line);
+    }
+}
+
+/// A page about it, with the line that speaks of it in quotes: its words are the page's.
+pub(super) fn runbook(runbook: &RunbookResponse) -> String {
+    let title = runbook.title.as_deref().unwrap_or("a page");
+    let title = text::value_in_quotes(title);
+    let whose = match runbook.foreign {
+        true => "a stranger could have written this page",
+        false => "your page",
+    };
+    match &runbook.says {
+        Some(says) => format!("{title}: {}   {whose}", text::words_in_quotes(says)),
+        None => format!("{title}   {whose}"),
+    }
+}
+
+/// What a change means and says, as Void itself found out: by words where the server sent them, else as a unified diff.
+fn show_change(output: &Output, row: &RowResponse, words: Option<&DifferenceResponse>) {
     let Some(change) = &row.change else {
         return;
     };
     for (number, line) in change.summary.iter().enumerate() {
         let name = if number == 0 { "changes" } else { "" };
-        field(output, name, text::escaped(line));
+        foreign(output, name, text::escaped(line));
     }
-    show_diff(output, "diff", &change.diff);
+    let Some(words) = words else {
+        return show_diff(output, "diff", &change.diff);
+    };
+    for (number, line) in word_diffs::lines(words).iter().enumerate() {
+        let name = if number == 0 { "diff" } else { "" };
+        output.quoted_field(name, NAME_COLUMNS, line);
+    }
 }
 
 /// Who asked, what they had read before, and their words, marked as theirs.
@@ -281,7 +386,7 @@ fn show_words(output: &Output, row: &RowResponse) {
     let sources: Vec<String> = row.taint.iter().map(|one| text::escaped(one)).collect();
     if !sources.is_empty() {
         let read = format!("{}   content of others", sources.join(", "));
-        field(output, "had read", output.tone(Tone::Waiting, &read));
+        foreign(output, "had read", output.tone(Tone::Waiting, &read));
     }
     if row.reason.is_none() {
         field(output, "reason", "none was given");
@@ -312,8 +417,8 @@ fn show_said(
     diff: Option<&str>,
 ) {
     if let Some(reason) = reason {
-        let reason = text::escaped(reason);
-        field(output, &format!("{whose} words"), format!("\"{reason}\""));
+        let words = text::words_in_quotes(reason);
+        foreign(output, &format!("{whose} words"), words);
     }
     let Some(diff) = diff else {
         return;

@@ -6,7 +6,7 @@ use void_api::proposals::RowResponse;
 use void_domain::text;
 
 use super::rows;
-use super::{Session, freeze, patiently};
+use super::{Session, freeze, patiently, quoted};
 use crate::cli::RunArgs;
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
@@ -15,7 +15,7 @@ use crate::output::Tone;
 pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let body = RunRequest {
-        params: params(&args.params)?,
+        params: params(&args.action_id, &args.params)?,
         reason: args.reason,
         diff: None,
     };
@@ -79,15 +79,21 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Co
     Ok(exit)
 }
 
+/// Where the names of its parameters stand.
+fn names(action: &str) -> String {
+    format!("void actions show {}", quoted(action))
+}
+
 /// A value that reads as a number is one; everything else is text.
-fn params(given: &[String]) -> Result<Value, CommandError> {
+fn params(action: &str, given: &[String]) -> Result<Value, CommandError> {
     let mut params = Map::new();
     for pair in given {
         let Some((name, value)) = pair.split_once('=') else {
             return Err(CommandError::usage(format!(
                 "--param {} is not NAME=VALUE",
                 text::escaped(pair)
-            )));
+            ))
+            .next(names(action)));
         };
         let value = value
             .parse::<i64>()
@@ -96,7 +102,8 @@ fn params(given: &[String]) -> Result<Value, CommandError> {
             return Err(CommandError::usage(format!(
                 "--param {} is given twice",
                 text::escaped(name)
-            )));
+            ))
+            .next(names(action)));
         }
     }
     Ok(Value::Object(params))

@@ -8,10 +8,15 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
+use void_capture::Captures;
+use void_control::agent_processes::AgentProcesses;
 use void_control::{Control, health, instances};
 use void_domain::failures::FailureCode;
+use void_domain::text;
 use void_server::{Bound, Plane, ServerConfig};
 use void_store::backups::held_by;
 
@@ -22,7 +27,7 @@ use crate::exit::{CommandError, Exit};
 use crate::running::{Note, Running};
 use crate::settings::{Environment, Flags, Settings};
 use crate::signals::{Hangup, Signals, Told};
-use crate::{agents, catalogue, notifiers, services, successor};
+use crate::{agents, catalogue, notifiers, processes, services, successor};
 
 /// How long running actions may take to end when the server stops; a second signal ends at once.
 const PATIENCE: Duration = Duration::from_secs(150);
@@ -30,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(150);
 const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
 /// How long open requests may take to end after that.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
+/// Of what cannot be read in `VOID_LOG`.
+const WRONG_BYTES_MAX: usize = 100;
 
 /// What the command line sets, with the flags of `void serve`.
 pub(super) fn flags(cli: &Cli, args: &ServeArgs) -> Flags {
@@ -81,6 +88,7 @@ pub(super) async fn serve(
         })?;
     let control = plane.control();
     agents::admit(control, &agents).await?;
+    agents::open_tree(control, settings, &agents);
     agents::introduce(control, settings, session.environment).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
@@ -97,7 +105,11 @@ pub(super) async fn serve(
             "what runs here cannot be noted in the data folder, so a reload by command does not work"
         );
     }
-    let mut serving = Serving::start(bound, plane, agents, settings, session.environment);
+    let captures = compose::captures(settings)?;
+    let api = agents::reached_at(address);
+    let processes = processes::of(settings, plane.control(), api)?;
+    let serves = (plane, captures, agents, processes);
+    let mut serving = Serving::start(bound, serves, settings, session.environment);
     notify_systemd(session, "READY=1");
     loop {
         if let Told::ToStop = signals.next().await {
@@ -194,6 +206,7 @@ fn already_runs(settings: &Settings) -> Option<CommandError> {
 /// A control plane that answers.
 pub(super) struct Serving {
     control: Control,
+    processes: AgentProcesses,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
@@ -201,8 +214,7 @@ pub(super) struct Serving {
 impl Serving {
     pub(super) fn start(
         bound: Bound,
-        plane: Plane,
-        agents: Vec<Agent>,
+        (plane, captures, agents, processes): (Plane, Captures, Vec<Agent>, AgentProcesses),
         settings: &Settings,
         environment: &Environment,
     ) -> Self {
@@ -211,6 +223,8 @@ impl Serving {
         let router = void_server::router(ServerConfig {
             talk: Talk::new(control.clone(), agents),
             plane,
+            captures,
+            processes: processes.clone(),
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.clone(),
             listens_on: bound.address,
@@ -219,8 +233,15 @@ impl Serving {
         });
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(void_server::serve(bound, router, stopped));
+        let resumed = processes.clone();
+        tokio::spawn(async move {
+            if let Err(error) = resumed.resume().await {
+                tracing::error!(%error, "agents that ran before cannot be started again");
+            }
+        });
         Self {
             control,
+            processes,
             stop,
             task,
         }
@@ -246,6 +267,7 @@ impl Serving {
 
     /// Lets what runs end, and then the open requests.
     async fn end(&mut self, patience: Duration) {
+        self.processes.end().await;
         self.control.stop(patience).await;
         self.close().await;
     }
@@ -257,18 +279,52 @@ impl Serving {
 }
 
 pub(super) fn start_log(environment: &Environment, format: LogFormat, default: &str) {
-    use tracing_subscriber::EnvFilter;
-    let wanted = environment.get("VOID_LOG").unwrap_or(default);
-    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new(default));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_target(false);
+    use tracing_subscriber::layer::SubscriberExt as _;
+    use tracing_subscriber::util::SubscriberInitExt as _;
+    use tracing_subscriber::{fmt, registry};
+    let wanted = environment.get("VOID_LOG").unwrap_or_default();
+    let by_default = || match targets(default) {
+        Ok(Some(filter)) => filter,
+        Ok(None) | Err(_) => Targets::new().with_default(Level::INFO),
+    };
+    let (filter, wrong) = match targets(wanted) {
+        Ok(filter) => (filter.unwrap_or_else(by_default), None),
+        Err(wrong) => (by_default(), Some(wrong)),
+    };
+    let log = fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let filtered = registry().with(filter);
     // A second subscriber only happens in tests.
     let _ = match format {
-        LogFormat::Text => log.with_ansi(false).try_init(),
-        LogFormat::Json => log.json().try_init(),
+        LogFormat::Text => filtered.with(log.with_ansi(false)).try_init(),
+        LogFormat::Json => filtered.with(log.json()).try_init(),
     };
+    if let Some(wrong) = wrong {
+        tracing::error!(
+            "VOID_LOG: {wrong} is neither a level nor PART=LEVEL with a part of letters, digits, _, - and :; the usual is logged"
+        );
+    }
+}
+
+/// What is logged, as `VOID_LOG` says it: a level, and others for single parts. `None` where it says nothing; otherwise
+/// what of it cannot be read. A part that nothing can be called would switch off all the others, and say nothing itself.
+fn targets(wanted: &str) -> Result<Option<Targets>, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-:".contains(c);
+    let mut named = Vec::new();
+    for one in wanted.split(',').map(str::trim) {
+        if one.is_empty() {
+            continue;
+        }
+        let words: Vec<&str> = one.split('=').map(str::trim).collect();
+        let part = words.first().copied().unwrap_or_default();
+        let one = words.join("=");
+        let is_read = !part.is_empty() && part.chars().all(is_word);
+        if !is_read || one.parse::<Targets>().is_err() {
+            return Err(text::value_in_quotes(text::cut(&one, WRONG_BYTES_MAX)));
+        }
+        named.push(one);
+    }
+    let targets = named.join(",").parse();
+    Ok(targets.ok().filter(|_| !named.is_empty()))
 }
 
 /// Tells systemd how it stands, where it asks to be told.
@@ -284,5 +340,51 @@ fn notify_systemd(session: &Session<'_>, state: &str) {
     };
     if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
         let _ = socket.send_to_addr(state.as_bytes(), &address);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_logged_is_a_level_and_levels_of_single_parts() {
+        let targets = |wanted: &str| targets(wanted).map(Option::unwrap);
+        let shipped = targets("info,rmcp=error,webauthn_rs_core=off").unwrap();
+        assert!(shipped.would_enable("void_control::freezes", &Level::INFO));
+        assert!(!shipped.would_enable("void_control::freezes", &Level::DEBUG));
+        assert!(shipped.would_enable("rmcp::service", &Level::ERROR));
+        assert!(!shipped.would_enable("rmcp::service", &Level::WARN));
+        assert!(!shipped.would_enable("webauthn_rs_core::core", &Level::ERROR));
+        let one = targets("void_control=debug").unwrap();
+        assert!(one.would_enable("void_control::freezes", &Level::DEBUG));
+        assert!(!one.would_enable("void_server::mcp", &Level::ERROR));
+        assert_eq!(targets("debug,").unwrap(), targets("debug").unwrap());
+        for spread in [" debug ", "\tdebug\n", ", debug ,"] {
+            assert_eq!(targets(spread).unwrap(), targets("debug").unwrap());
+        }
+        let one = targets("info, void_control::freezes = debug").unwrap();
+        assert_eq!(one, targets("info,void_control::freezes=debug").unwrap());
+    }
+
+    #[test]
+    fn what_nothing_can_be_called_is_named_and_changes_nothing() {
+        for nothing in ["", " ", ",", " , "] {
+            assert_eq!(targets(nothing), Ok(None), "{nothing:?}");
+        }
+        for (wanted, wrong) in [
+            ("info,void_control=loud", r#""void_control=loud""#),
+            ("void control=debug", r#""void control=debug""#),
+            ("info,void[x]=debug", r#""void[x]=debug""#),
+            ("v\u{43e}id=debug", r#""v\u{43e}id=debug""#),
+            ("'debug'", r#""'debug'""#),
+            ("=debug", r#""=debug""#),
+            ("a=b=debug", r#""a=b=debug""#),
+        ] {
+            assert_eq!(targets(wanted), Err(wrong.to_owned()), "{wanted:?}");
+        }
+        let long = "?".repeat(WRONG_BYTES_MAX + 1);
+        let quoted = format!("\"{}\"", "?".repeat(WRONG_BYTES_MAX));
+        assert_eq!(targets(&long), Err(quoted));
     }
 }

@@ -1,16 +1,19 @@
 //! `void services`
 
+use void_api::mutes::{MuteResponse, MutesResponse};
 use void_api::services::{
     ServiceDetail, ServiceResponse, ServiceWithHistoryResponse, ServicesResponse,
 };
+use void_domain::actors::person;
 use void_domain::text;
 
 use super::actions::starter;
-use super::rows::or_dash;
+use super::mutes;
+use super::rows::{self, or_dash};
 use super::run::segment;
 use super::{Session, quoted};
 use crate::cli::ServicesArgs;
-use crate::client::read;
+use crate::client::{Client, read};
 use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 
@@ -33,7 +36,8 @@ fn print_example(session: &Session<'_>, text: &str) -> Result<Exit, CommandError
 }
 
 async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
-    let answer = session.client()?.get("/api/services").await?;
+    let client = session.client()?;
+    let answer = client.get("/api/services").await?;
     if session.output.json {
         session.output.value(answer);
         return Ok(Exit::Done);
@@ -48,11 +52,19 @@ async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
             .line(format!("  next: {write}, then {}", session.again("reload")));
         return Ok(Exit::Done);
     }
+    let mutes = muted(&client).await;
+    let told = |service: &ServiceResponse| match mutes::of_service(&mutes, service) {
+        None => standing(service).to_owned(),
+        Some(mute) => {
+            let until = session.output.times.clock(&mute.until);
+            format!("{}, muted until {until}", standing(service))
+        }
+    };
     let rows: Vec<Vec<String>> = services
         .iter()
         .map(|service| {
             vec![
-                standing(service).to_owned(),
+                told(service),
                 service.id.clone(),
                 service.label.clone(),
                 place(service),
@@ -66,6 +78,12 @@ async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
+/// What is not told now; that is the owner's to know.
+async fn muted(client: &Client) -> Vec<MuteResponse> {
+    let listed = client.get_as::<MutesResponse>("/api/mutes").await;
+    listed.map(|listed| listed.mutes).unwrap_or_default()
+}
+
 async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let service = client
@@ -76,7 +94,10 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     let ServiceWithHistoryResponse {
-        service, history, ..
+        service,
+        history,
+        runbooks,
+        ..
     } = read(service)?;
     let output = session.output;
     output.line(format!(
@@ -96,6 +117,14 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
     }
     if service.flapping {
         field("flapping", "yes; changes are believed late".to_owned());
+    }
+    if let Some(mute) = mutes::of_service(&muted(&client).await, &service) {
+        let until = output.times.clock(&mute.until);
+        let (by, reason) = (person(&mute.by), text::escaped(&mute.reason));
+        field("muted", format!("until {until}, by {by}: \"{reason}\""));
+    }
+    for runbook in &runbooks {
+        output.foreign_field("runbook", 10, &rows::runbook(runbook));
     }
     for change in &history {
         output.line(format!(

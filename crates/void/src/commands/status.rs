@@ -166,6 +166,11 @@ impl Screen<'_> {
             let text = format!("{} credentials of an older copy", self.status.quarantined);
             self.worry("Confirm", &text, "void quarantine ls");
         }
+        if !self.status.open_fences.is_empty() {
+            let open = self.status.open_fences.join(", ");
+            let text = format!("agents run without all of their sandbox; open: {open}");
+            self.worry("Sandbox", &text, "void doctor");
+        }
         let times = &self.output.times;
         if let Some(ahead_s) = self.status.clock_ahead_s {
             let at = times.exact(&self.status.at);
@@ -193,13 +198,21 @@ impl Screen<'_> {
         };
         let instance = &self.status.instance;
         self.line("Instance", format!("{instance}{others}"));
-        let head = &self.status.audit_head;
-        let head = head.get(..12).unwrap_or("-");
+        let head = self.status.audit_head.as_deref();
+        let head = head.and_then(|head| head.get(..12)).unwrap_or("-");
         let entries = self.status.audit_seq;
         self.line("Audit", format!("{entries} entries, head {head}"));
         let storage = &self.status.storage;
         let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
         self.line("Storage", format!("{bytes}; rows: {rows}"));
         self.line("Kept", storage::kept(storage));
+        if let Some(embeddings) = &self.status.embeddings {
+            let told = format!("{} of {} texts", embeddings.done, embeddings.total);
+            let told = match &embeddings.message {
+                Some(trouble) => format!("{told}; {trouble}"),
+                None => told,
+            };
+            self.line("Vectors", told);
+        }
     }
 }

@@ -19,6 +19,10 @@ pub(super) fn rows(storage: &StorageResponse) -> String {
     rows.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     joined(rows.iter().map(|(table, count)| {
         let table = table.replace('_', " ");
+        let table = match count {
+            1 => table.strip_suffix('s').unwrap_or(&table),
+            _ => &table,
+        };
         format!("{count} {table}")
     }))
 }
@@ -33,7 +37,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn in_units(bytes: u64) -> String {
+pub(super) fn in_units(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0..KIB => return format!("{bytes} bytes"),
         KIB..0x10_0000 => (KIB, "KiB"),
@@ -68,11 +72,11 @@ mod tests {
     fn everything_is_named_and_what_is_absent_is_not() {
         let read = |sent| serde_json::from_value::<StorageResponse>(sent).unwrap();
         let storage = read(json!({
-            "database_bytes": 2_097_152, "wal_bytes": null, "rows": {"events": 3, "service_changes": 9},
+            "database_bytes": 2_097_152, "wal_bytes": null, "rows": {"events": 3, "service_changes": 9, "alerts": 1},
             "kept_days": {"ended": 400, "events": 30},
         }));
         assert_eq!(bytes(&storage), "2.0 MiB");
-        assert_eq!(rows(&storage), "9 service changes, 3 events");
+        assert_eq!(rows(&storage), "9 service changes, 3 events, 1 alert");
         let days = "ended 400 days, events 30 days, the audit for ever";
         assert_eq!(kept(&storage), days);
         let storage = read(json!({

@@ -1,7 +1,9 @@
 //! `void token`
 
 use serde_json::json;
-use void_api::tokens::{NewTokenResponse, TokenRequest, TokenResponse, TokensResponse};
+use void_api::tokens::{
+    NewTokenResponse, TokenClearRequest, TokenRequest, TokenResponse, TokensResponse,
+};
 
 use super::Session;
 use super::run::segment;
@@ -77,6 +79,8 @@ pub(super) async fn run(
                     "revoked"
                 } else if token.quarantined {
                     "quarantined"
+                } else if !token.taint.is_empty() {
+                    "marked"
                 } else {
                     "live"
                 };
@@ -85,6 +89,8 @@ pub(super) async fn run(
                     token.kind.clone().into_owned(),
                     token.name.clone(),
                     match (token.kind.as_ref(), token.capabilities.is_empty()) {
+                        // What its agent may do now is nothing that it opens.
+                        _ if token.revoked_at.is_some() => "-".to_owned(),
                         ("viewer", _) => "reads".to_owned(),
                         ("agent", true) => "nothing".to_owned(),
                         _ => token.capabilities.join(" "),
@@ -99,7 +105,13 @@ pub(super) async fn run(
                 output.note("What is quarantined came back with an older copy and opens nothing.");
                 output.note(output.typed("  next: void quarantine ls"));
             }
+            for token in tokens.iter().filter(|token| is_marked(token)) {
+                let read = token.taint.join(", ");
+                output.note(format!("{} has read what a stranger could have written, so its safe actions wait: {read}", token.name));
+                output.note(output.typed(&format!("  next: void token clear {}", token.id)));
+            }
         }
+        TokenCommand::Clear { id } => return clear(session, &client, &id).await,
         TokenCommand::Revoke { id } => {
             let id = resolve(&client, &id).await?;
             let revoked = client
@@ -112,6 +124,34 @@ pub(super) async fn run(
             }
         }
     }
+    Ok(Exit::Done)
+}
+
+/// A withdrawn one does nothing that could wait.
+fn is_marked(token: &TokenResponse) -> bool {
+    !token.taint.is_empty() && token.revoked_at.is_none()
+}
+
+/// Clears what is shown here and nothing that the token reads meanwhile.
+async fn clear(session: &Session<'_>, client: &Client, given: &str) -> Result<Exit, CommandError> {
+    let output = session.output;
+    let id = resolve(client, given).await?;
+    let TokensResponse { tokens } = client.get_as("/api/tokens").await?;
+    let marked = tokens.into_iter().find(|token| token.id == id);
+    let taint = marked.map(|token| token.taint).unwrap_or_default();
+    let body = TokenClearRequest {
+        taint: Some(taint.clone()),
+    };
+    let path = format!("/api/tokens/{}/clear", segment(&id));
+    let cleared = client.post(&path, &body).await?;
+    if output.json {
+        output.value(cleared);
+        return Ok(Exit::Done);
+    }
+    for source in &taint {
+        output.line(format!("It had read {source}."));
+    }
+    output.line("Cleared. Its safe actions run again.");
     Ok(Exit::Done)
 }
 

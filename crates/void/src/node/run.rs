@@ -15,7 +15,7 @@ use void_domain::text;
 use super::folder::Folder;
 use super::link::{Link, NoAnswer};
 use super::times::ServerTime;
-use super::work::{Holding, NodeCommand, Worker};
+use super::work::{Holding, WorkCommand, Worker};
 use crate::exit::{CommandError, Exit};
 
 const WAIT_S: u64 = 30;
@@ -128,7 +128,7 @@ impl Node {
         }
     }
 
-    async fn poll(&self, wait_s: u64) -> Result<Vec<NodeCommand>, NoAnswer> {
+    async fn poll(&self, wait_s: u64) -> Result<Vec<WorkCommand>, NoAnswer> {
         let list = self.worker.executor.list(LIST_TIMEOUT).await;
         let body = PollNodeRequest {
             session: self.session.clone(),
@@ -148,7 +148,7 @@ impl Node {
         let answer: PollNodeResponse = serde_json::from_value(sent)
             .map_err(|error| NoAnswer::Unreachable(format!("no answer of Void: {error}")))?;
         self.worker.time.heard(answer.now_ms);
-        Ok(answer.errands.into_iter().map(NodeCommand::new).collect())
+        Ok(answer.errands.into_iter().map(WorkCommand::new).collect())
     }
 }
 

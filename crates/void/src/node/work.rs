@@ -24,13 +24,13 @@ const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Clone)]
-pub(super) struct NodeCommand {
+pub(super) struct WorkCommand {
     id: String,
     command: String,
     limit: Duration,
 }
 
-impl NodeCommand {
+impl WorkCommand {
     pub(super) fn new(sent: CommandMember) -> Self {
         Self {
             id: sent.id,
@@ -73,7 +73,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn start(self: &Arc<Self>, command: NodeCommand) {
+    pub(super) fn start(self: &Arc<Self>, command: WorkCommand) {
         fail_point!("pull.take.before");
         if !self.holding.take(&command.id) {
             return;
@@ -92,7 +92,7 @@ impl Worker {
         let _ = tokio::time::timeout(patience, held.wait_for(BTreeSet::is_empty)).await;
     }
 
-    async fn work(&self, command: &NodeCommand) {
+    async fn work(&self, command: &WorkCommand) {
         let (lines, heard) = mpsc::channel(LINES_QUEUED_MAX);
         let tell = |line: String| _ = lines.try_send(line);
         fail_point!("pull.execute.before");

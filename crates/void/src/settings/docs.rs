@@ -18,8 +18,9 @@ are errors. A variable that is set and empty counts as not set.
 `notify.webhooks.N.…` one for each `[[notify.webhooks]]`. Paths in the file are seen from its folder; those behind `file:` have to be
 whole.
 
-A secret never stands in the file: `env:NAME`, `file:PATH` or `credential:NAME` (systemd) says where it is. Its own variable holds the
-secret itself. Nothing prints a secret.
+A secret never stands in the file: `env:NAME`, `file:PATH`, `credential:NAME` (systemd) or `exec:PROGRAM WORD…` says where it is. A
+program is named by its whole path and prints the secret, such as `exec:/usr/bin/pass show void/proxmox`; it is started without a shell
+and has to end within 20 seconds. Its own variable holds the secret itself. Nothing prints a secret.
 
 The variables of agents are defaults for all of them: what an agent's own table says wins.
 ";

@@ -20,12 +20,12 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub(super) struct File {
     path: PathBuf,
     agents: AgentNames,
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, FileEntry>,
     /// How many entries each list of tables has.
     lists: BTreeMap<String, usize>,
 }
 
-pub(super) struct Entry {
+pub(super) struct FileEntry {
     pub raw: Raw,
     pub line: usize,
 }
@@ -68,7 +68,13 @@ impl File {
         Ok(file)
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    /// Forgets everything but these settings.
+    pub(super) fn keep(&mut self, keys: &[&str]) {
+        self.entries.retain(|key, _| keys.contains(&key.as_str()));
+        self.lists.clear();
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&FileEntry> {
         self.entries.get(key)
     }
 
@@ -111,7 +117,7 @@ impl File {
                 }
                 (Some(Fit::Setting), value) => {
                     let raw = raw(value);
-                    self.entries.insert(path, Entry { raw, line });
+                    self.entries.insert(path, FileEntry { raw, line });
                 }
                 (Some(Fit::Table { next: "N" }), DeValue::Array(items)) => {
                     for (index, item) in items.iter().enumerate() {

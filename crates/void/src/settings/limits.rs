@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use void_control::Limits;
 use void_domain::budgets::{Rate, TokenBudgets};
+use void_domain::limits::BUSY_LASTS;
 use void_domain::retention::{Kept, Retention};
 
 use super::Source;
@@ -21,6 +22,7 @@ pub(super) fn read(values: &Values) -> Result<Limits, CommandError> {
         open_proposals_per_agent: number("limits.open_proposals_per_agent")?,
         safe_runs_per_agent_hour: values.small("limits.safe_runs_per_agent_hour")?.value,
         lease: seconds("limits.lease_s")?,
+        busy_lasts: BUSY_LASTS,
         verify_within: seconds("limits.verify_within_s")?,
         retention: retention(values)?,
         token_budgets: token_budgets(values)?,

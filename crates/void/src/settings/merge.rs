@@ -42,7 +42,7 @@ impl Flags {
 
 /// One setting with its value.
 #[derive(Clone)]
-struct Entry {
+struct MergedValue {
     key: String,
     row: &'static Row,
     value: Option<Value>,
@@ -51,10 +51,10 @@ struct Entry {
 
 /// All settings with their values, in the order of the table.
 #[derive(Clone)]
-pub(super) struct Values(Vec<Entry>);
+pub(super) struct Values(Vec<MergedValue>);
 
 /// A line of `void config show`.
-pub(crate) struct Shown {
+pub(crate) struct ShownValue {
     pub name: String,
     pub value: String,
     pub source: Source,
@@ -63,9 +63,27 @@ pub(crate) struct Shown {
 impl Values {
     /// Reads everything, or says everything that is wrong.
     pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Self, CommandError> {
+        Self::read_of(flags, environment, None)
+    }
+
+    /// The same as if the file held no other settings than these, whatever it says.
+    pub(super) fn read_only(
+        flags: &Flags,
+        environment: &Environment,
+        keys: &[&str],
+    ) -> Result<Self, CommandError> {
+        Self::read_of(flags, environment, Some(keys))
+    }
+
+    fn read_of(
+        flags: &Flags,
+        environment: &Environment,
+        only: Option<&[&str]>,
+    ) -> Result<Self, CommandError> {
         let mut reader = Reader {
             flags,
             environment,
+            only,
             file: File::default(),
             data: PathBuf::new(),
             values: Self(Vec::new()),
@@ -147,8 +165,8 @@ impl Values {
     }
 
     /// Secrets as where they are, never as what they are.
-    pub(super) fn shown(&self) -> impl Iterator<Item = Shown> {
-        self.0.iter().map(|entry| Shown {
+    pub(super) fn shown(&self) -> impl Iterator<Item = ShownValue> {
+        self.0.iter().map(|entry| ShownValue {
             name: entry.key.clone(),
             value: match (&entry.value, entry.row.fallback) {
                 (Some(value), _) => value.to_string(),
@@ -171,6 +189,8 @@ impl Values {
 struct Reader<'a> {
     flags: &'a Flags,
     environment: &'a Environment,
+    /// What counts, where not everything does.
+    only: Option<&'a [&'a str]>,
     file: File,
     data: PathBuf,
     values: Values,
@@ -204,6 +224,10 @@ impl Reader<'_> {
             AgentNames::of(&self.data)?,
             &mut self.problems,
         )?;
+        if let Some(keys) = self.only {
+            self.file.keep(keys);
+            self.problems.keep_of(keys);
+        }
         Ok(())
     }
 
@@ -221,7 +245,7 @@ impl Reader<'_> {
             self.problems.push(Some(&key), line, problem);
             None
         });
-        self.values.0.push(Entry {
+        self.values.0.push(MergedValue {
             key,
             row,
             value,

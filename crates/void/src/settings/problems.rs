@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::exit::CommandError;
 
 #[derive(Default)]
-pub(crate) struct Problems(Vec<Entry>);
+pub(crate) struct Problems(Vec<ProblemEntry>);
 
-struct Entry {
+struct ProblemEntry {
     setting: Option<String>,
     line: Option<usize>,
     problem: CommandError,
@@ -20,15 +20,22 @@ impl Problems {
         read.map_err(|problem| self.push(None, None, problem)).ok()
     }
 
+    /// Forgets what is wrong with other settings than these.
+    pub(super) fn keep_of(&mut self, keys: &[&str]) {
+        let is_one = |setting: &String| keys.contains(&setting.as_str());
+        self.0
+            .retain(|entry| entry.setting.as_ref().is_some_and(is_one));
+    }
+
     pub(super) fn push(
         &mut self,
         setting: Option<&str>,
         line: Option<usize>,
         problem: CommandError,
     ) {
-        let is_known = |entry: &Entry| entry.problem.message == problem.message;
+        let is_known = |entry: &ProblemEntry| entry.problem.message == problem.message;
         if !self.0.iter().any(is_known) {
-            self.0.push(Entry {
+            self.0.push(ProblemEntry {
                 setting: setting.map(str::to_owned),
                 line,
                 problem,
@@ -38,13 +45,13 @@ impl Problems {
 
     /// One problem as it is; several as one with a line for each; programs get them one by one.
     pub(crate) fn into_result(mut self) -> Result<(), CommandError> {
-        let parts: Vec<Value> = self.0.iter().map(Entry::to_value).collect();
+        let parts: Vec<Value> = self.0.iter().map(ProblemEntry::to_value).collect();
         let mut problem = match (self.0.len(), self.0.pop()) {
             (_, None) => return Ok(()),
             (1, Some(only)) => only.problem,
             (several, Some(last)) => {
                 let entries = self.0.iter().chain([&last]);
-                let lines: Vec<String> = entries.map(Entry::text).collect();
+                let lines: Vec<String> = entries.map(ProblemEntry::text).collect();
                 let message = format!("{several} things are wrong:\n{}", lines.join("\n"));
                 CommandError::config(message)
             }
@@ -54,7 +61,7 @@ impl Problems {
     }
 }
 
-impl Entry {
+impl ProblemEntry {
     fn text(&self) -> String {
         match &self.problem.next {
             Some(next) => format!("  {} (next: {next})", self.problem.message),

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use void_domain::secrets::Secret;
 
 use super::Environment;
+use super::secret_programs::SecretProgram;
 use crate::exit::CommandError;
 
-const SECRET_BYTES_MAX: u64 = 64 * 1024;
+pub(super) const SECRET_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reference {
@@ -18,6 +19,8 @@ pub(crate) enum Reference {
     File(PathBuf),
     /// `credential:NAME`, from systemd
     Credential(String),
+    /// `exec:PROGRAM WORD…`
+    Program(SecretProgram),
     /// A database address without a password holds nothing secret.
     PlainAddress(String),
 }
@@ -28,6 +31,7 @@ impl fmt::Display for Reference {
             Self::Environment(name) => write!(f, "env:{name}"),
             Self::File(path) => write!(f, "file:{}", path.display()),
             Self::Credential(name) => write!(f, "credential:{name}"),
+            Self::Program(program) => program.fmt(f),
             Self::PlainAddress(address) => f.write_str(address),
         }
     }
@@ -41,6 +45,9 @@ impl Reference {
             Some(("credential", name)) if is_credential_name(name) => {
                 Ok(Self::Credential(name.to_owned()))
             }
+            Some(("exec", command)) => SecretProgram::parse(command)
+                .map(Self::Program)
+                .map_err(|problem| format!("{setting}: exec: {problem}")),
             Some(("postgres" | "postgresql", rest))
                 if setting == "database.url" && !has_password(rest) =>
             {
@@ -48,7 +55,7 @@ impl Reference {
             }
             // The text is not repeated: it may be the secret itself.
             _ => Err(format!(
-                "{setting} must say where the secret is: env:NAME, file:PATH or credential:NAME"
+                "{setting} must say where the secret is: env:NAME, file:PATH, credential:NAME or exec:PROGRAM"
             )),
         }
     }
@@ -67,6 +74,9 @@ impl Reference {
                 ))),
             },
             Self::File(path) => read(path, setting),
+            Self::Program(program) => program.ask(environment).map_err(|problem| {
+                CommandError::config(format!("{setting} comes from {program}: {problem}"))
+            }),
             Self::Credential(name) => match environment.value("CREDENTIALS_DIRECTORY") {
                 Some(folder) => read(&Path::new(folder).join(name), setting),
                 None => Err(CommandError::config(format!(

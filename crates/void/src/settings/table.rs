@@ -20,13 +20,16 @@ const fn group(title: &'static str, rows: &'static [Row]) -> Group {
     Group { title, rows }
 }
 
-pub(super) const GROUPS: [Group; 6] = [
+pub(super) const GROUPS: [Group; 9] = [
     group("The server", SERVER),
     group("Machines", MACHINES),
     group("Data and copies", DATA),
+    group("Search by meaning", SEARCH),
     group("Limits and retention", LIMITS),
     group("Telling the owner", NOTIFY),
     group("Agents", AGENTS),
+    group("Processes of agents", PROCESSES),
+    group("Pages of the web", CAPTURES),
 ];
 
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
@@ -170,6 +173,13 @@ const DATA: &[Row] = &[
 ];
 
 #[rustfmt::skip]
+const SEARCH: &[Row] = &[
+    both("embeddings", "VOID_EMBEDDINGS", Kind::Text, Text("off"), "where vectors of what you keep come from: `off`, `local:FOLDER` with the files of all-MiniLM-L6-v2, `ollama:MODEL` or `openai:MODEL`; but for `local` your texts go to that server"),
+    both("embeddings_url", "VOID_EMBEDDINGS_URL", Kind::Url, Nothing("http://127.0.0.1:11434 for `ollama`, https://api.openai.com/v1 for `openai`"), "where that server is"),
+    both("embeddings_key", "VOID_EMBEDDINGS_KEY", Kind::Secret, NONE, "the key for that server"),
+];
+
+#[rustfmt::skip]
 const LIMITS: &[Row] = &[
     file("limits.open_proposals", MILLION, Number(limits::OPEN_PROPOSALS_MAX), "proposals that may be open at a time"),
     file("limits.open_proposals_per_agent", MILLION, Number(limits::OPEN_PROPOSALS_PER_AGENT_MAX), "the same of one agent"),
@@ -223,14 +233,34 @@ const AGENTS: &[Row] = &[
     price("agents.NAME.prices.cache_write", "the same for what it keeps to read again"),
 ];
 
+#[rustfmt::skip]
+const PROCESSES: &[Row] = &[
+    file("processes.sandbox", Kind::Text, Text("full"), "`full`: an agent starts only where the kernel holds the whole sandbox (Linux 6.12); `incomplete`: it starts with what the kernel has, and what is open is said everywhere"),
+    file("processes.memory_mib", number(128, 65_536), Number(512), "MiB of address space that one agent process may have"),
+    file("processes.file_mib", number(1, 65_536), Number(64), "MiB that one file of an agent may have; a process that writes beyond it is ended"),
+    file("processes.users", Kind::Text, Text("70000-70999"), "numbers of users, and of groups, that agent processes run as where Void runs as root, one each; nobody else may have them. `none`: they run as root without its rights"),
+    file("processes.driver", Kind::Text, Text("process"), "`process`: a child of the server; `nspawn`: the same in a container of systemd-nspawn, which needs root"),
+    file("processes.nspawn_root", Kind::Path, NONE, "the root file system of the containers, with the libraries that this program needs"),
+];
+
+#[rustfmt::skip]
+const CAPTURES: &[Row] = &[
+    file("captures.allowed", Kind::Texts, Nothing("public addresses alone"), "hosts and networks of the house that pages may be captured from: `nas.lan`, `nas.lan:8080`, `192.168.1.0/24`"),
+    file("captures.isolation", Kind::Text, Text("full"), "`full`, or `without-landlock` where the kernel has no Landlock: then a reader of foreign bytes that is fooled may open the files of Void's account"),
+];
+
 /// Variables that are no settings of the server: the command line, the MCP child, nodes and the log read them.
 #[rustfmt::skip]
-pub(super) const OTHER_VARIABLES: [(&str, &str); 7] = [
+pub(super) const OTHER_VARIABLES: [(&str, &str); 11] = [
     ("VOID_API_URL", "the server that the command line and `void mcp` talk to"),
     ("VOID_AGENT_TOKEN", "the agent's token of `void mcp`, and of the command line where the owner's is not there"),
-    ("VOID_TOOL_REGISTRY", "which set of tools `void mcp` offers: `blue` or `security`"),
+    ("VOID_TOOL_REGISTRY", "which set of tools `void mcp` offers: `blue`, `security` or `companion`"),
     ("VOID_INSECURE_HTTP", "`1` lets a token go over plain http to another machine"),
     ("VOID_JOIN_TOKEN", "what `void node join` joins with"),
     ("VOID_LOG", "what is logged: `info`, `debug`, `void_control=debug`"),
+    ("VOID_AGENT", "in an agent process: its name"),
+    ("VOID_PARENT", "in an agent process: whom it stands under; absent at the root"),
+    ("HIVE_PARENT", "the same, as agents of hyperhive know it"),
+    ("VOID_TOKEN_FD", "in an agent process: the descriptor whose first line is its token"),
     ("CREDENTIALS_DIRECTORY", "where systemd puts what `credential:NAME` names"),
 ];

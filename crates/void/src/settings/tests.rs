@@ -1,5 +1,8 @@
 mod agents;
+mod embeddings;
 mod pages;
+mod processes;
+mod secret_programs;
 mod wrong;
 
 use std::path::Path;
@@ -133,4 +136,29 @@ fn a_named_file_must_be_there_and_the_default_one_need_not() {
         ..Flags::default()
     };
     assert!(load(folder.path(), None, &[], flags).is_err());
+}
+
+#[test]
+fn captures_go_where_the_owner_says_and_a_slip_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |toml| load(folder.path(), Some(toml), &[], Flags::default());
+    let none = read("").unwrap().captures;
+    assert_eq!(none.allowed, void_capture::Allowances::default());
+    assert_eq!(none.isolation, void_capture::Isolation::Full);
+    let some = read(
+        "[captures]\nallowed = [\"nas.lan:8080\", \"10.0.0.0/8\"]\nisolation = \"without-landlock\"",
+    );
+    let some = some.unwrap().captures;
+    assert_eq!(some.allowed.to_string(), "nas.lan:8080, 10.0.0.0/8");
+    assert_eq!(some.isolation, void_capture::Isolation::WithoutLandlock);
+    for (toml, said) in [
+        ("[captures]\nallowed = [\"*.lan\"]", "there are no patterns"),
+        ("[captures]\nallowed = [\"0.0.0.0/0\"]", "too wide"),
+        ("[captures]\nisolation = \"none\"", "neither"),
+    ] {
+        let Err(error) = read(toml) else {
+            panic!("{toml}");
+        };
+        assert!(error.message.contains(said), "{toml}: {}", error.message);
+    }
 }

@@ -62,7 +62,9 @@ impl Kind {
             Self::Number { min, max: u64::MAX } => format!("a whole number, {min} or more"),
             Self::Number { min, max } => format!("a whole number, {min} to {max}"),
             Self::Price => "dollars per million tokens".to_owned(),
-            Self::Secret => "a secret: env:NAME, file:PATH or credential:NAME".to_owned(),
+            Self::Secret => {
+                "a secret: env:NAME, file:PATH, credential:NAME or exec:PROGRAM".to_owned()
+            }
             Self::Texts | Self::Guests | Self::Hosts | Self::Protected => {
                 "a list of texts".to_owned()
             }

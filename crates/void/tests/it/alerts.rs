@@ -93,7 +93,8 @@ fn muting_from_the_terminal_is_listed_and_lifted() {
         2,
     );
     assert!(
-        word(&over["error"], "message").contains("must be 30 days at most"),
+        word(&over["error"], "message") == "a mute must end within 30 days"
+            && word(&over["error"], "next").contains("30d at most"),
         "{over}"
     );
     let said = out(
@@ -128,13 +129,20 @@ fn muting_from_the_terminal_is_listed_and_lifted() {
     let listed = out(&lab, &["notify", "ls"]);
     for words in [
         "muted  web  until ",
-        "by owner-cli: \"a new disk\"   void notify unmute web",
+        "by owner (command line): \"a new disk\"   void notify unmute web",
         "muted  everything on ct100  until ",
         "void notify unmute --host ct100",
     ] {
         assert!(listed.contains(words), "{words}: {listed}");
     }
-    // It is shown as down all the same.
+    // It is shown as down all the same, and as muted beside it.
+    let services = out(&lab, &["services"]);
+    assert!(services.contains("down, muted until "), "{services}");
+    let service = out(&lab, &["services", "web"]);
+    assert!(
+        service.contains("muted") && service.contains("by owner (command line)"),
+        "{service}"
+    );
     let status = out(&lab, &["status"]);
     assert!(status.contains("1 down"), "{status}");
     assert!(

@@ -64,7 +64,7 @@ fn approving_and_rejecting_from_the_terminal() {
     let listed = lab.json(&["inbox", "ls"], 0);
     assert_eq!(
         listed["counts"],
-        json!({"proposal": 1, "failure": 0, "join": 0, "untold": 0})
+        json!({"proposal": 1, "draft": 0, "failure": 0, "join": 0, "untold": 0})
     );
     assert_eq!(word(&listed["items"][0], "code"), first);
     assert_eq!(word(&listed["items"][0], "kind"), "proposal");
@@ -227,10 +227,8 @@ fn every_exit_code_of_the_table_is_reachable_and_means_what_it_says() {
     );
 
     fs::write(lab.path("bad.toml"), "listn = 1").unwrap();
-    let invalid = lab.json(
-        &["--config", lab.path("bad.toml").to_str().unwrap(), "status"],
-        3,
-    );
+    let bad = lab.path("bad.toml");
+    let invalid = lab.json(&["--config", bad.to_str().unwrap(), "config", "show"], 3);
     assert!(
         word(&invalid["error"], "message").contains("did you mean `listen`?"),
         "{invalid}"

@@ -3,6 +3,7 @@
 //! row says what really happened; effects are counted outside Void.
 
 mod bridge;
+mod tree;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,10 +21,12 @@ use void_testkit::{eventually_blocking, postgres_database};
 use crate::lab::{Lab, Server, word};
 use crate::nodes::stand::{NodeProcess, Stand};
 
-/// The points of a proposal's life; the bridge's have a play of their own.
+/// The points of a proposal's life; the bridge's and the tree's have plays of their own.
 fn points_of_proposals() -> impl Iterator<Item = String> {
-    let of_bridge = |point: &String| point.starts_with("bridge.");
-    points().into_iter().filter(move |point| !of_bridge(point))
+    let is_elsewhere = |point: &String| point.starts_with("bridge.") || point.starts_with("tree.");
+    points()
+        .into_iter()
+        .filter(move |point| !is_elsewhere(point))
 }
 
 /// Every `fail_point!("…")` in the sources: a new point is covered the moment it is written.

@@ -1,5 +1,7 @@
 //! `void demo`, played as a newcomer would: the README's tour, line by line, against the real binary.
 
+mod knowledge;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -432,7 +434,13 @@ fn a_chat_can_be_piped_and_read_by_programs() {
     let empty = demo.void(&["chat", "-m", " "]);
     assert_eq!(empty.status.code(), Some(2), "{empty:?}");
     let agents = demo.json(&["agents", "ls"]);
-    assert_eq!(agents["agents"][0]["slug"], "little-blue", "{agents}");
+    let slugs: Vec<&str> = agents["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| word(agent, "slug"))
+        .collect();
+    assert_eq!(slugs, ["companion", "little-blue", "sentinel"], "{agents}");
 }
 
 #[test]
@@ -459,6 +467,25 @@ fn a_wrong_turn_ends_like_in_a_real_lab() {
     assert!(verified.status.success(), "{verified:?}");
 }
 
+/// What does not go here says so, and names nothing that would not go either.
+#[test]
+fn a_rehearsal_says_what_it_does_not_do() {
+    let demo = Demo::start();
+    for args in [&["reload"][..], &["reload", "--dry-run"]] {
+        let refused = demo.void(args);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(said.contains("a rehearsal is not reloaded"), "{said}");
+        assert!(!said.contains("serve"), "{said}");
+    }
+    let none = demo.void(&["backup", "ls"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(
+        said.contains("[backups]") && !said.contains("backup create"),
+        "{said}"
+    );
+}
+
 #[test]
 fn nothing_is_left_behind_by_an_end_or_by_a_kill() {
     let mut demo = Demo::start();
@@ -468,6 +495,7 @@ fn nothing_is_left_behind_by_an_end_or_by_a_kill() {
     demo.signal("-INT");
     assert!(demo.child.wait().unwrap().success());
     assert!(!lab.exists());
+    assert!(!lab.parent().unwrap().exists(), "nor what was around it");
     assert_eq!(demo.processes(), Vec::<u32>::new());
 
     let mut killed = Demo::start();

@@ -367,6 +367,38 @@ fn another_or_an_empty_catalogue_does_not_start_beside_a_live_instance_unless_to
     drop(told);
 }
 
+/// A reload reads the catalogue anew, so it has to ask the others as a start does.
+#[test]
+fn a_reload_to_a_catalogue_that_another_instance_does_not_have_changes_nothing() {
+    let (alpha, beta) = pair();
+    let (mut server, beside) = (alpha.serve(&[]), beta.serve(&[]));
+    let (_, queued) = beside.call("POST", "/api/actions/risky-one/run", None);
+    let path = format!("/api/proposals/{}", word(&queued, "action_row_id"));
+    let unchanged = |server: &Server| {
+        let (_, actions) = server.call("GET", "/api/actions", None);
+        let actions = actions["actions"].as_array().unwrap().clone();
+        let (_, row) = server.call("GET", &path, None);
+        actions.len() == 1 && word(&actions[0], "id") == "risky-one" && row["status"] == "pending"
+    };
+    let good = fs::read_to_string(alpha.path("actions.json")).unwrap();
+    let other = json!({"hosts": {}, "actions": []});
+    fs::write(alpha.path("actions.json"), other.to_string()).unwrap();
+    let said = alpha.void(&["reload"]);
+    assert!(!said.status.success(), "{said:?}");
+    let told = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(
+        told.contains("beta works on this database with another catalogue"),
+        "{told}"
+    );
+    assert!(server.has_ended().is_none());
+    assert!(unchanged(&server) && unchanged(&beside));
+    // The same file is no other catalogue: both agree, and it reloads beside the other.
+    fs::write(alpha.path("actions.json"), good).unwrap();
+    let said = alpha.void(&["reload"]);
+    assert!(said.status.success(), "{said:?}");
+    assert!(unchanged(&server) && unchanged(&beside));
+}
+
 /// What answers on this machine is not what the catalogue means.
 #[test]
 fn local_of_another_instance_is_not_asked() {

@@ -11,12 +11,17 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod agent_processes;
+mod agents;
 mod alerts;
 mod bridge;
+mod captures;
 mod claude;
 mod cli;
 mod clocks;
 mod config;
+mod containers;
+mod conversations;
 #[cfg(feature = "failpoints")]
 mod crashes;
 mod demo;
@@ -29,6 +34,8 @@ mod freezes;
 mod guides;
 mod hints;
 mod instances;
+mod kb;
+mod kb_answers;
 mod lab;
 mod mcp;
 mod modes;
@@ -46,4 +53,5 @@ mod surfaces;
 mod terminal;
 mod tidy;
 mod tree;
+mod vaults;
 mod ways_out;

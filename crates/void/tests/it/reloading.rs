@@ -130,6 +130,11 @@ fn what_is_in_the_files_takes_over_and_what_no_longer_holds_is_withdrawn() {
         looked["changes"]["services"],
         json!({"appear": ["new"], "go": ["gone"], "change": ["moved"]})
     );
+    let list = looked["changes"]["lists"]["local"].as_str();
+    assert!(
+        list.is_some_and(|next| next.starts_with("void ") && next.ends_with("provision local")),
+        "{looked}"
+    );
     assert!(ids(&server).contains(&"goes".to_owned()));
 
     let pid = server.pid();
@@ -145,6 +150,8 @@ fn what_is_in_the_files_takes_over_and_what_no_longer_holds_is_withdrawn() {
     }
     assert!(!told.contains("service same"), "{told}");
     assert!(told.contains("Reloaded."), "{told}");
+    let noted = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(noted.contains("  next: void provision local"), "{noted}");
     assert_eq!(
         server.pid(),
         pid,

@@ -198,12 +198,13 @@ fn check_nothing_is_revived(lab: &Lab, [kept, revoked]: &[String; 2]) {
         of_kept.contains("quarantined") && !of_kept.contains("live"),
         "{shown}"
     );
-    lab.json(&["quarantine", "confirm", &id("agent kept")], 0);
+    lab.json(&["quarantine", "confirm", "kept"], 0);
     assert_eq!(
         (marked("kept"), marked("revoked")),
         (json!(false), json!(true))
     );
-    lab.json(&["quarantine", "remove", &id("agent revoked")], 0);
+    lab.json(&["quarantine", "confirm", "agent"], 5);
+    lab.json(&["quarantine", "remove", "agent revoked"], 0);
     let twice = lab.json(&["quarantine", "confirm", &id("agent revoked")], 5);
     assert_eq!(twice["error"]["code"], json!("not_found"), "{twice}");
     lab.json(&["thaw"], 0);
@@ -326,6 +327,8 @@ fn a_note_that_cannot_be_read_is_no_note() {
         assert!(!is_frozen(&lab), "{broken}");
         let listed = lab.json(&["quarantine", "ls"], 0);
         assert_eq!(listed["quarantined"].as_array().unwrap().len(), 0);
+        let none = lab.void(&["quarantine", "confirm", "--all"]);
+        assert_eq!(none.stdout, b"Nothing is in quarantine.\n", "{none:?}");
         assert!(server.terminate().success());
     }
 }

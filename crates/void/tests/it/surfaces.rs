@@ -2,6 +2,7 @@
 //! Every pair of surfaces, with the real binary, a Bot API, an ntfy server and a real folder.
 
 mod cards;
+mod knowledge;
 
 use std::fs;
 use std::sync::Barrier;
@@ -67,8 +68,11 @@ struct Stage {
 impl Stage {
     /// Only the surfaces that this pair needs, so that the others cost nothing.
     fn set<const N: usize>(pair: [Surface; N]) -> Self {
+        Self::set_on(Bridge::with_decisions(), pair)
+    }
+
+    fn set_on<const N: usize>(mut bridge: Bridge, pair: [Surface; N]) -> Self {
         let (api, receiver) = (BotApi::start(), Receiver::start());
-        let mut bridge = Bridge::with_decisions();
         let has = |surface| pair.contains(&surface);
         let mut set = |name: &str, value: String| {
             bridge.lab.environment.push((name.to_owned(), value));

@@ -6,7 +6,7 @@
 
 mod exceptions;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -291,6 +291,39 @@ fn a_name_that_says_little_is_of_one_crate() {
         let of: Vec<_> = crates.iter().filter(|(one, _)| one == name).collect();
         assert!(of.len() <= 1, "{name} is a type of {of:?}");
     }
+}
+
+/// Whoever reads a name in a crate knows which type it is. Tests are their own readers.
+#[test]
+fn a_name_stands_for_one_type_of_its_crate() {
+    let mut places: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for (file, text) in rust_files() {
+        let Some((member, path)) = file
+            .strip_prefix("crates/")
+            .and_then(|file| file.split_once("/src/"))
+        else {
+            continue;
+        };
+        if path.ends_with("tests.rs") || path.contains("tests/") {
+            continue;
+        }
+        // An associated type is its trait's.
+        let shipped = text.split("#[cfg(test)]\nmod tests {").next();
+        let lines = shipped.unwrap_or_default().lines();
+        for line in lines.filter(|line| !line.starts_with("    type ")) {
+            // A macro's own is named where it is used.
+            if let Some(name) = declared(line).filter(|name| !name.is_empty()) {
+                let name = (member.to_owned(), name.to_owned());
+                places.entry(name).or_default().insert(path.to_owned());
+            }
+        }
+    }
+    assert!(places.len() > 1_000, "{} types were found", places.len());
+    places.retain(|_, files| files.len() > 1);
+    assert!(
+        places.is_empty(),
+        "these names stand for several: {places:#?}"
+    );
 }
 
 /// The name of the type that a line declares.

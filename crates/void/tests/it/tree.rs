@@ -21,11 +21,31 @@ const EDGES: &[(&str, &[&str])] = &[
     ("void-act", &[]),
     ("void-api", &["void-domain"]),
     ("void-verify", &[]),
+    ("void-vault", &[]),
+    ("void-embeddings", &[]),
+    ("void-capture", &[]),
+    ("void-sandbox", &[]),
+    ("void-supervise", &["void-sandbox"]),
+    // The tree of agents and the table of rights (ADR 37).
+    ("void-tree", &["void-domain"]),
     ("void-store", &["void-domain"]),
     ("void-channels", &["void-domain", "void-act"]),
     (
         "void-control",
-        &["void-domain", "void-store", "void-channels"],
+        // What fetches and reads foreign bytes, called by the use cases that keep what came of it (ADR 30); what makes and
+        // compares vectors (ADR 28); what reads and writes the notes of a vault (ADR 29).
+        &[
+            "void-capture",
+            "void-domain",
+            "void-embeddings",
+            "void-store",
+            "void-channels",
+            "void-vault",
+            // Processes of agents: what confines them, what looks after them, and who stands above whom (ADR 38).
+            "void-sandbox",
+            "void-supervise",
+            "void-tree",
+        ],
     ),
     // What works beside the use cases, on the tables and the record that they keep. None of them knows another,
     // nor a machine; they are built side by side, and `void-agent` with them.
@@ -48,9 +68,13 @@ const EDGES: &[(&str, &[&str])] = &[
             "void-agent",
             "void-api",
             "void-bridge",
+            // Holds the one `Captures` of the process, and gives it to those use cases.
+            "void-capture",
             "void-control",
             "void-domain",
             "void-notify",
+            // Names operations and rights on the wire.
+            "void-tree",
         ],
     ),
     (
@@ -61,13 +85,19 @@ const EDGES: &[(&str, &[&str])] = &[
             "void-agent",
             "void-api",
             "void-bridge",
+            "void-capture",
             "void-channels",
             "void-control",
             "void-domain",
+            "void-embeddings",
             "void-notify",
             "void-rehearsal",
             "void-server",
             "void-store",
+            // An agent process is this binary.
+            "void-supervise",
+            "void-tree",
+            "void-vault",
             "void-verify",
         ],
     ),
@@ -77,12 +107,15 @@ const EDGES: &[(&str, &[&str])] = &[
         "void-bench",
         &[
             "void-agent",
+            "void-capture",
             "void-channels",
             "void-control",
             "void-domain",
+            "void-embeddings",
             "void-server",
             "void-store",
             "void-testkit",
+            "void-tree",
             "void-verify",
         ],
     ),
@@ -152,7 +185,7 @@ fn only_the_store_has_sql_and_only_channels_and_act_reach_machines() {
     for (name, _) in EDGES.iter().filter(|(name, _)| {
         matches!(
             *name,
-            "void-domain" | "void-api" | "void-act" | "void-verify"
+            "void-domain" | "void-api" | "void-act" | "void-tree" | "void-verify" | "void-vault"
         )
     }) {
         let forbidden = ["tokio", "reqwest", "axum", "hyper"];
@@ -168,6 +201,26 @@ fn only_the_store_has_sql_and_only_channels_and_act_reach_machines() {
         "{:?}",
         dependencies("void-act")
     );
+}
+
+/// What confines a reader of foreign bytes is in one crate, and so is what reads them; what confines an agent is in
+/// another. Neither knows anything of ours.
+#[test]
+fn foreign_bytes_and_confined_agents_have_one_home_each() {
+    let homes: [(&str, &[&str]); 3] = [
+        ("html5gum", &["void-capture"]),
+        ("landlock", &["void-capture", "void-sandbox"]),
+        ("seccompiler", &["void-capture", "void-sandbox"]),
+    ];
+    for (dependency, home) in homes {
+        let holds = |name: &&str| dependencies(name).contains(dependency);
+        let names = EDGES.iter().map(|(name, _)| *name);
+        assert_eq!(names.filter(holds).collect::<Vec<_>>(), home);
+    }
+    let ours = |dependency: &String| dependency.starts_with("void");
+    for name in ["void-capture", "void-sandbox"] {
+        assert!(!dependencies(name).iter().any(ours), "{name}");
+    }
 }
 
 /// How the owner signs in and is told is no business of the use cases: each of these has one home.
@@ -266,7 +319,9 @@ const NO_VERBS: &[&str] = &[
     "notification.test",
     "ntfy.token",
     "p.id",
+    "runbooks.page_id",
     "telegram.api_url",
+    "u.v",
     "void.db",
 ];
 

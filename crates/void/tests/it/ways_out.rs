@@ -396,3 +396,141 @@ fn the_doctor_names_a_service_that_is_down() {
     let strict = lab.void(&["doctor", "--strict"]);
     assert_eq!(strict.status.code(), Some(1));
 }
+
+#[test]
+fn what_is_mistyped_or_gone_names_what_comes_next() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    for (args, code, next) in [
+        (&["inbox", "approve", "NOPE"][..], 5, "void inbox ls"),
+        (&["inbox", "ls", "--cursor", "zzz"], 2, "leave it out"),
+        (
+            &["run", "safe-one", "--param", "a"],
+            2,
+            "void actions show safe-one",
+        ),
+        (
+            &["run", "safe-one", "--param", "a=1", "--param", "a=2"],
+            2,
+            "void actions show safe-one",
+        ),
+        (&["notify", "rm", "nope"], 5, "void notify ls"),
+        (&["notify", "rm", "telegram:77"], 5, "void notify ls"),
+        (&["notify", "retry", "nope"], 5, "void notify ls"),
+        (
+            &["quarantine", "confirm", "claude"],
+            5,
+            "void quarantine ls",
+        ),
+    ] {
+        let refused = lab.json(args, code);
+        let told = word(&refused["error"], "next");
+        assert!(told.starts_with(next), "{args:?} {refused}");
+    }
+    // No field of the API stands before a sentence.
+    let refused = lab.json(
+        &[
+            "token", "new", "--kind", "agent", "--name", "x", "--cap", "spawn",
+        ],
+        2,
+    );
+    let said = word(&refused["error"], "message");
+    assert!(said.starts_with("nothing in Void uses"), "{refused}");
+}
+
+/// What a server that is started would not answer is not answered with starting one.
+#[test]
+fn an_address_that_was_named_is_not_mended_by_a_server_elsewhere() {
+    let lab = Lab::new();
+    let nobody = "http://127.0.0.1:1";
+    let refused = lab.json(&["--url", nobody, "status"], 10);
+    let next = word(&refused["error"], "next");
+    let names_serve = next.split_whitespace().any(|said| said == "serve");
+    assert!(next.contains("--url") && !names_serve, "{next}");
+    let refused = lab.json(&["status"], 10);
+    assert!(word(&refused["error"], "next").starts_with("void serve"));
+}
+
+#[test]
+fn a_slip_in_the_settings_keeps_nobody_from_a_server_that_runs() {
+    let lab = Lab::new();
+    let file = lab.data().join("void.toml");
+    let sound = fs::read_to_string(&file).unwrap();
+    let mut server = lab.serve(&[]);
+    for slip in ["listn = \"x\"", "[limits", "allowed_hosts = 3"] {
+        fs::write(&file, format!("{slip}\n{sound}")).unwrap();
+        for args in [&["status"][..], &["freeze"], &["thaw"], &["inbox", "ls"]] {
+            let said = lab.void(args);
+            let noted = String::from_utf8_lossy(&said.stderr).into_owned();
+            assert!(said.status.success(), "{slip} {args:?}: {noted}");
+            assert!(
+                noted.starts_with("warning: ") && noted.contains("line 1"),
+                "{noted}"
+            );
+            assert!(noted.contains("next: void config check"), "{noted}");
+        }
+        lab.json(&["status"], 0);
+        // What needs the settings does not go on without them.
+        for args in [
+            &["config", "check"][..],
+            &["reload"],
+            &["provision", "local"],
+        ] {
+            assert_eq!(lab.void(args).status.code(), Some(3), "{slip} {args:?}");
+        }
+    }
+    // Nor does what needs this one.
+    fs::write(&file, format!("owner_token = \"hunter2\"\n{sound}")).unwrap();
+    let refused = lab.void(&["status"]);
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    // Where the server is must be known: the token goes to no guess.
+    fs::write(&file, format!("listn = \"x\"\n{sound}")).unwrap();
+    assert!(server.terminate().success());
+    assert_eq!(lab.void(&["status"]).status.code(), Some(3));
+    fs::write(&file, sound).unwrap();
+}
+
+#[test]
+fn a_restore_beside_a_running_server_is_refused_before_anything_is_asked() {
+    let lab = Lab::new();
+    let mut server = lab.serve(&[]);
+    let copy = lab.path("copy.db");
+    fs::write(&copy, b"SQLite format 3\0").unwrap();
+    let restore = ["backup", "restore", copy.to_str().unwrap()];
+    let refused = lab.json(&restore, 1);
+    assert_eq!(word(&refused["error"], "code"), "in_use");
+    assert_eq!(word(&refused["error"], "next"), "stop the server first");
+    assert!(server.terminate().success());
+    let refused = lab.json(&restore, 2);
+    assert_eq!(word(&refused["error"], "next"), "add --yes");
+}
+
+#[test]
+fn a_revoked_token_is_listed_with_nothing_that_it_may() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    let new = [
+        "token", "new", "--kind", "agent", "--name", "blue", "--cap", "read",
+    ];
+    lab.json(&new, 0);
+    assert!(out(&lab, &["token", "ls"]).contains("read"));
+    lab.json(&["token", "revoke", "blue"], 0);
+    let listed = out(&lab, &["token", "ls"]);
+    assert!(
+        listed.contains("revoked") && !listed.contains("read"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn everybody_is_called_the_same_in_every_list() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    let queued = lab.json(&["run", "risky-one"], 7);
+    lab.json(&["inbox", "reject", word(&queued["row"], "code")], 0);
+    let listed = out(&lab, &["inbox", "ls", "--all"]);
+    assert!(
+        listed.contains("owner (command line)") && !listed.contains("owner-cli"),
+        "{listed}"
+    );
+}

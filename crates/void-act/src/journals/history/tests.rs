@@ -1,5 +1,9 @@
+use super::records::{Head, OldEnd, OldRecord, OldStart};
 use super::*;
+use crate::commands::ActionId;
+use crate::journals::records::{Mark, line_of};
 use crate::params::Params;
+use crate::tickets::Ticket;
 use serde_json::{Value, json};
 
 const T0: u64 = 1_800_000_000_000;
@@ -30,7 +34,7 @@ fn start(run: u64, id: &str, ticket: Option<&Ticket>, wall_ms: u64) -> Vec<u8> {
         ticket.map(Mark::of),
         moment(wall_ms),
     );
-    line_of(&Record::Start(Start {
+    line_of(&OldRecord::Start(OldStart {
         run,
         id,
         ticket,
@@ -46,24 +50,24 @@ fn end(run: u64) -> Vec<u8> {
         stdout: Some("out".into()),
         stderr: Some(String::new()),
     };
-    line_of(&Record::End(End { run, ending }))
+    line_of(&OldRecord::End(OldEnd { run, ending }))
+}
+
+fn read(text: &[u8]) -> Result<History, Fault> {
+    History::read(text, &moment(T0))
 }
 
 fn void(ticket: &Ticket) -> Vec<u8> {
-    line_of(&Record::Void(Tombstone {
+    line_of(&OldRecord::Void(Tombstone {
         ticket: Mark::of(ticket),
         at: moment(T0),
     }))
 }
 
-fn parse(lines: &[Vec<u8>]) -> History {
-    History::parse(&lines.concat()).unwrap()
-}
-
 #[test]
 fn a_journal_that_contradicts_itself_is_damaged() {
     let (one, two) = (ticket(1, T0), ticket(2, T0));
-    let head = line_of(&Record::Head(Head::default()));
+    let head = line_of(&OldRecord::Head(Head::default()));
     let good: [&[Vec<u8>]; 4] = [
         &[],
         &[head.clone(), start(7, "a", Some(&one), T0), end(7)],
@@ -76,7 +80,7 @@ fn a_journal_that_contradicts_itself_is_damaged() {
         &[start(1, "a", Some(&one), T0), void(&two)],
     ];
     for lines in good {
-        assert!(History::parse(&lines.concat()).is_ok(), "{lines:?}");
+        assert!(read(&lines.concat()).is_ok(), "{lines:?}");
     }
     let bad: [&[Vec<u8>]; 9] = [
         &[start(1, "a", Some(&one), T0), start(2, "a", Some(&one), T0)],
@@ -90,7 +94,7 @@ fn a_journal_that_contradicts_itself_is_damaged() {
         &[b"\n".to_vec()],
     ];
     for lines in bad {
-        assert!(History::parse(&lines.concat()).is_err(), "{lines:?}");
+        assert!(read(&lines.concat()).is_err(), "{lines:?}");
     }
 }
 
@@ -99,94 +103,29 @@ fn only_a_last_line_may_be_torn() {
     let whole = [start(1, "a", None, T0), end(1), start(2, "a", None, T0)];
     let text = whole.concat();
     for cut in 0..=text.len() {
-        let history = History::parse(&text[..cut]).unwrap();
+        let history = read(&text[..cut]).unwrap();
         let lines = text[..cut].iter().filter(|byte| **byte == b'\n').count();
-        let bytes: usize = whole.iter().take(lines).map(Vec::len).sum();
-        assert_eq!(history.bytes(), bytes as u64);
+        let ended = history.runs.iter().filter(|run| run.ending.is_some());
+        assert_eq!(history.runs.len() + ended.count(), lines);
     }
     for at in [0, whole[0].len() - 1, whole[0].len() + 5] {
         let mut text = text.clone();
         text[at] = b'#';
-        assert!(History::parse(&text).is_err(), "{at}");
+        assert!(read(&text).is_err(), "{at}");
     }
 }
 
 #[test]
-fn a_ticket_is_known_by_all_of_its_content() {
-    let (ran, gone) = (ticket(1, T0), ticket(2, T0));
-    let history = parse(&[start(1, "a", Some(&ran), T0), void(&gone)]);
-    assert!(matches!(history.seen(&ran), Seen::Ran(_)));
-    assert!(matches!(history.seen(&gone), Seen::Settled));
-    assert!(matches!(history.seen(&ticket(1, T0 + 1)), Seen::Mismatch));
-    assert!(matches!(history.seen(&ticket(2, T0 + 1)), Seen::Mismatch));
-    assert!(matches!(history.seen(&ticket(3, 0)), Seen::Never));
-}
-
-#[test]
-fn pruning_forgets_only_what_cannot_matter() {
-    let long_ago = T0 - 40 * DAY_MS;
-    let old = ticket(1, long_ago);
-    let at_limit = ticket(2, T0 - TICKET_KEPT_MS + 1);
-    let past_limit = ticket(3, T0 - TICKET_KEPT_MS);
-    let old_stone = ticket(4, long_ago);
-    let recent = ticket(5, long_ago);
-    let endless = ticket(6, u64::MAX);
-    let history = parse(&[
-        start(1, "a", Some(&old), long_ago),
-        end(1),
-        start(2, "a", Some(&at_limit), long_ago),
-        end(2),
-        start(3, "a", Some(&past_limit), long_ago),
-        void(&old_stone),
-        start(4, "a", Some(&recent), T0 - RUN_KEPT_MS + 1),
-        end(4),
-        start(5, "a", Some(&endless), long_ago),
-        start(6, "rare", None, long_ago),
-        start(7, "a", None, T0 - DAY_MS),
-        start(8, "a", None, T0),
-    ]);
-    let kept = History::parse(&history.pruned(&moment(T0))).unwrap();
-    let numbers: Vec<_> = kept.runs.iter().map(|run| run.start.run).collect();
-    assert_eq!(numbers, [2, 4, 5, 6, 7, 8]);
-    assert_eq!(kept.next_run(), 9);
-    let output = |index: usize| kept.runs[index].ending.as_ref().unwrap().stdout.as_deref();
-    assert_eq!((output(0), output(1)), (None, Some("out")));
-    // What was forgotten is refused by its expiry for good, whatever the clock says later.
-    for gone in [
-        &old,
-        &past_limit,
-        &old_stone,
-        &ticket(9, T0 - TICKET_KEPT_MS),
-    ] {
-        assert!(matches!(kept.seen(gone), Seen::Forgotten));
+fn a_name_that_is_no_proposals_id_is_damage() {
+    for name in ["../../etc/x", "", "00000000-0000-7000-8000-00000000000G"] {
+        let mut stone: Value = serde_json::from_slice(&void(&ticket(1, T0))).unwrap();
+        stone["void"]["ticket"]["proposal"] = json!(name);
+        assert!(read(format!("{stone}\n").as_bytes()).is_err());
+        let mut begun: Value =
+            serde_json::from_slice(&start(1, "a", Some(&ticket(1, T0)), T0)).unwrap();
+        begun["start"]["ticket"]["proposal"] = json!(name);
+        assert!(read(format!("{begun}\n").as_bytes()).is_err());
     }
-    assert!(matches!(
-        kept.seen(&ticket(9, T0 - TICKET_KEPT_MS + 1)),
-        Seen::Never
-    ));
-    assert!(matches!(kept.seen(&at_limit), Seen::Ran(_)));
-    let again = History::parse(&kept.pruned(&moment(0))).unwrap();
-    assert!(matches!(again.seen(&old), Seen::Forgotten));
-}
-
-#[test]
-fn fifty_thousand_tickets_are_full() {
-    let mut history = History::default();
-    for n in 0..TICKETS_MAX as u64 {
-        assert!(!history.is_full());
-        history.add(&void(&ticket(n, T0))).unwrap();
-    }
-    assert!(history.is_full());
-    assert!(
-        History::parse(&history.pruned(&moment(T0)))
-            .unwrap()
-            .is_full()
-    );
-    assert!(
-        !History::parse(&history.pruned(&moment(T0 + TICKET_KEPT_MS)))
-            .unwrap()
-            .is_full()
-    );
 }
 
 #[test]
@@ -195,9 +134,24 @@ fn unknown_keys_in_a_record_are_damage() {
     for pointer in ["", "/start", "/start/at"] {
         let mut line = line.clone();
         line.pointer_mut(pointer).unwrap()["extra"] = json!(1);
-        assert!(
-            History::parse(format!("{line}\n").as_bytes()).is_err(),
-            "{pointer}"
-        );
+        assert!(read(format!("{line}\n").as_bytes()).is_err(), "{pointer}");
+    }
+}
+
+#[test]
+fn an_output_that_is_asked_for_no_more_is_not_kept() {
+    for (ago_ms, kept) in [
+        (0, true),
+        (OUTPUT_KEPT_MS - 1, true),
+        (OUTPUT_KEPT_MS, false),
+        (OUTPUT_KEPT_MS + 1, false),
+    ] {
+        let text = [start(1, "a", Some(&ticket(1, T0)), T0 - ago_ms), end(1)].concat();
+        let history = read(&text).unwrap();
+        let (mut runs, mut stones) = history.into_records();
+        let ending = runs.next().unwrap().ending.unwrap();
+        assert_eq!((ending.done, ending.exit), (true, Some(0)));
+        assert_eq!(ending.stdout.is_some(), kept, "{ago_ms}");
+        assert!(runs.next().is_none() && stones.next().is_none());
     }
 }

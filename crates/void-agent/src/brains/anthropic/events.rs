@@ -6,7 +6,7 @@ mod wire;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use self::wire::{BlockDelta, BlockStart, Delta, Kind, MessageDelta, MessageStart, UsagePart};
+use self::wire::{BlockDelta, BlockStart, Delta, EventType, MessageDelta, MessageStart, UsagePart};
 use crate::brains::exchanges::{Fault, Progress, Reader};
 use crate::brains::frames::Frame;
 use crate::brains::refusals::ProviderError;
@@ -94,7 +94,7 @@ impl MessageReader {
         json: &[u8],
         on_event: OnEvent<'_>,
     ) -> Result<(), Fault> {
-        let Kind { kind } = parse(json, "an event")?;
+        let EventType { kind } = parse(json, "an event")?;
         match kind.as_ref() {
             "message_start" => {
                 let start: MessageStart = parse(json, "message_start")?;

@@ -1,5 +1,5 @@
-//! The request. Three marks say how far the prefix may be cached: the last tool, the system prompt,
-//! and the newest message, so that the next call of a growing conversation finds all but its tail.
+//! The request. Four marks say how far the prefix may be cached: the last tool, the system prompt, the place, and the
+//! newest message, so that the next call of a growing conversation finds all but its tail.
 
 use serde_json::{Value, json};
 
@@ -12,10 +12,17 @@ pub(super) fn body(model: &str, prompt: &Prompt) -> Value {
         "stream": true,
         "messages": messages(&prompt.messages),
     });
-    if !prompt.system.is_empty() {
-        let mut system = json!({"type": "text", "text": prompt.system});
-        mark(&mut system);
-        set(&mut body, "system", json!([system]));
+    let parts = [&prompt.system, &prompt.place];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    let system: Vec<Value> = parts
+        .map(|part| {
+            let mut block = json!({"type": "text", "text": part});
+            mark(&mut block);
+            block
+        })
+        .collect();
+    if !system.is_empty() {
+        set(&mut body, "system", Value::Array(system));
     }
     if !prompt.tools.is_empty() {
         let mut tools: Vec<Value> = prompt

@@ -95,13 +95,27 @@ fn first_step(known: &Knowledge<'_>, action: &Known) -> Next {
     let arguments = json!({"action_id": id, "reason": reason(known)});
     let saying = match action.is_safe {
         // What will hardly run is not announced: the gate says, and that is told once.
-        true if action.again_from.is_some() || is_frozen(known) => {
+        true if action.again.is_some() || is_frozen(known) => {
             return Next::look("propose_action", arguments);
         }
-        true => format!("I run `{id}` ({label}) now."),
-        false => format!("I ask for `{id}` ({label}); it waits for your yes."),
+        true => format!("{}I run `{id}` ({label}) now.", quoted(action)),
+        false => format!(
+            "{}I ask for `{id}` ({label}); it waits for your yes.",
+            quoted(action)
+        ),
     };
     Next::saying(saying, "propose_action", arguments)
+}
+
+/// What the owner's own runbook says of it, before what she does: the words are the owner's and no order to her.
+fn quoted(action: &Known) -> String {
+    let Some((title, says)) = &action.runbook else {
+        return String::new();
+    };
+    // Marks of bold are hers: by them she finds the codes of her own requests.
+    let [title, says] = [title, says].map(|words| words.replace("**", ""));
+    let says = texts::words_in_quotes(&says);
+    format!("Your runbook “{}” says: {says} ", texts::escaped(&title))
 }
 
 fn is_frozen(known: &Knowledge<'_>) -> bool {
@@ -119,7 +133,7 @@ pub(super) fn needs_params(action: &Known) -> String {
 }
 
 /// What was said, as a quotation that cannot end itself.
-fn reason(known: &Knowledge<'_>) -> String {
+pub(super) fn reason(known: &Knowledge<'_>) -> String {
     let said = texts::escaped(texts::cut(known.said.trim(), QUOTE_BYTES_MAX)).replace('"', "'");
     match &known.asked {
         Some(question) => format!(
@@ -152,14 +166,23 @@ pub(super) fn offer(known: &Knowledge<'_>, before: &str, actions: &[&Known]) -> 
             None => open.push(action),
         }
     }
+    if let [action] = open.as_slice() {
+        said.push_str(&format!("\n\n{}", quoted(action).trim_end()));
+    }
     ask_for(known, said.trim(), &open)
 }
 
 fn why_not(action: &Known, activity: Option<&Value>) -> Option<String> {
     let (id, label) = (&action.id, &action.label);
-    if let Some(from) = &action.again_from {
+    if let Some(again) = &action.again {
         return Some(format!(
-            "`{id}` ({label}) ran a moment ago and is cooling down: again from {from}."
+            "`{id}` ({label}) ran a moment ago and is cooling down: {again}."
+        ));
+    }
+    if let Some(already) = &action.already {
+        return Some(format!(
+            "`{id}` {CHANGES_NOTHING}: {} is {already} already.",
+            action.place
         ));
     }
     let mut waiting = activity
@@ -168,7 +191,8 @@ fn why_not(action: &Known, activity: Option<&Value>) -> Option<String> {
     let row = waiting.find(|row| text(row, "action_id") == *id)?;
     let code = text(row, "code");
     Some(format!(
-        "`{id}` {WAITS_ALREADY}{code}**. `void inbox approve {code}` says yes, or the button on its card."
+        "`{id}` {WAITS_ALREADY}{code}**. `void inbox approve {code}` says yes, `void inbox reject {code}` no, or the buttons on \
+         its card."
     ))
 }
 
@@ -243,13 +267,39 @@ pub(super) fn came_of_it(result: &Value, times: &Times) -> String {
 /// Also where the request became none at all.
 fn did_not_run(result: &Value, clause: &str, reason: &str, times: &Times) -> String {
     let (meaning, until) = (text(result, "meaning"), text(result, "until"));
+    let (frozen_by, waits_as) = (text(result, "frozen_by"), text(result, "waits_as"));
+    if !frozen_by.is_empty() {
+        return frozen(frozen_by, until, times);
+    }
+    if !waits_as.is_empty() {
+        return format!(
+            "Nothing new was asked for: the same {WAITS_ALREADY}{waits_as}**. Other words about it are taken {}. \
+             Nothing has run.",
+            times.again(until)
+        );
+    }
     let said = match clause {
         "" => "It did not run".to_owned(),
         clause => format!("It {clause}. It did not run"),
     };
     match (until, reason) {
         ("", "") => format!("{said}: {meaning}"),
-        ("", reason) => format!("{said} ({reason}). {meaning}"),
-        (until, reason) => format!("{said} ({reason}): again from {}.", times.moment(until)),
+        // Why says more than that it was refused, which is said already.
+        ("", reason) => match meaning.split_once("Why: ") {
+            Some((_, why)) => format!("{said} ({reason}): {why}"),
+            None => format!("{said} ({reason}). {meaning}"),
+        },
+        (until, reason) => format!("{said} ({reason}): {}.", times.again(until)),
     }
+}
+
+/// Who holds everything, until when, and how the owner lets go.
+fn frozen(by: &str, until: &str, times: &Times) -> String {
+    let until = match until {
+        "" => "until you thaw it".to_owned(),
+        until => format!("until {}", times.moment(until)),
+    };
+    format!(
+        "It did not run: everything is frozen by {by}, {until}. `void thaw` lets go; say it again then."
+    )
 }

@@ -36,6 +36,12 @@ pub(super) fn example(actions: &[Known]) -> Option<String> {
 }
 
 pub(super) fn greeting(turn: &Knowledge<'_>) -> Next {
+    if turn.has_tool("propose_change") && !turn.may_propose() {
+        return Next::say(format!(
+            "Hello! {RULES} Ask me *what are my open tasks?* or *search for backups*, or tell me *make a task: renew the \
+             certificate*."
+        ));
+    }
     if !turn.may_propose() {
         return Next::say(format!(
             "Hello! {RULES} Ask me *what was refused today?*, or what happened."
@@ -55,7 +61,14 @@ pub(super) fn abilities(turn: &Knowledge<'_>) -> Next {
             actions.map(line_of).collect::<Vec<_>>().join("\n")
         };
         let (safe, risky) = (part(true), part(false));
-        let mut said = format!("{RULES} I can look at services and tell what the record says");
+        let keeps = match turn.has_tool("propose_change") {
+            true => {
+                ", find and read out what you keep, and draft tasks and notes (*make a task: …*, *note that …*)"
+            }
+            false => "",
+        };
+        let mut said =
+            format!("{RULES} I can look at services and tell what the record says{keeps}");
         if safe.is_empty() && risky.is_empty() {
             return Next::say(format!(
                 "{said}. The catalogue is empty, so there is nothing I could do."
@@ -125,7 +138,22 @@ pub(super) fn explain_action(turn: &Knowledge<'_>, sentence: &Sentence, heard: &
         .iter()
         .map(|action| explained(action))
         .collect();
-    Next::say(format!("{}\n\nNothing was run.", lines.join("\n")))
+    let depends = match is_about_harm(sentence) {
+        true => {
+            "\n\nWhat depends on it, nobody has told me: while it is away, whatever needs it waits or fails. More than its \
+                 check I do not see."
+        }
+        false => "",
+    };
+    Next::say(format!("{}{depends}\n\nNothing was run.", lines.join("\n")))
+}
+
+/// "can restarting caddy break anything?"
+fn is_about_harm(sentence: &Sentence) -> bool {
+    sentence.has_any(
+        "break breaks harm hurt hurts damage interrupt interrupts affect affects affected depends depend safe sicher \
+         schaden schadet kaputt kaputtgehen betroffen haengt risky gefaehrlich dangerous",
+    )
 }
 
 fn explained(action: &Known) -> String {

@@ -12,10 +12,11 @@ const GREETINGS: &str = "hey|hi|hello|hallo|moin|servus|yo";
 const LEADS: &str = "please|kindly|ok|okay|yes|yeah|yep|sure|alright|so\
     |little blue|blue|just|now|quick|quickly|bitte|ja|jo|gut|komm|jetzt|dear";
 /// These make a question mark part of the politeness.
-const YOU: &str = "can you|could you|would you";
-const DU: &str = "kannst du|koenntest du|wuerdest du|koennten sie|koennen sie|wuerden sie";
+/// "would you" asks what she thinks of it, and is no order.
+const YOU: &str = "can you|could you";
+const DU: &str = "kannst du|koenntest du|koennten sie|koennen sie";
 /// Behind the target.
-const TAILS: &str = "right now|please|now|right away|immediately|asap|at once|again|thanks|thank you|for me|quickly\
+const TAILS: &str = "once more|one more time|right now|please|now|right away|immediately|asap|at once|again|thanks|thank you|for me|quickly\
     |real quick|quick|little blue|blue|bitte|jetzt|sofort|schnell|danke|nochmal|noch einmal|fuer mich|dear";
 /// Anywhere in a clause, without a meaning of their own.
 const FILLERS: &str = "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell sofort mir uns";

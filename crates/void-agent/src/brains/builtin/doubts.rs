@@ -42,7 +42,7 @@ const QUESTION_STARTS: &str = "what why how when who where which whose should sh
     had may might must can could would will am wer wie wann warum wieso weshalb wo welche welcher welches welchen soll \
     sollte sollen kann koennte darf muss ist sind hat hast habe haben laeuft wird wurde wurden war waren geht gibt \
     funktioniert kannst koenntest weisst bist wieviel wozu wofuer stimmt brauchst any anything anyone anybody \
-    startest stoppst willst";
+    startest stoppst willst wuerdest wuerden";
 
 static LETS_BE: LazyLock<Vec<Pattern>> = LazyLock::new(|| Pattern::parse_all(LET_BE).collect());
 
@@ -110,7 +110,13 @@ pub(super) fn word_doubt(words: &[String]) -> Option<Doubt> {
 
 /// Whether it depends on something.
 pub(super) fn is_conditional(words: &[String]) -> bool {
-    words.iter().any(|word| is_one_of(word, CONDITIONS)) && !asks_when(words)
+    // "once more" is no condition.
+    let is_repeated = |at: usize| {
+        let next = words.get(at + 1).map_or("", String::as_str);
+        words.get(at).is_some_and(|word| word == "once") && next == "more"
+    };
+    let mut all = words.iter().enumerate();
+    all.any(|(at, word)| is_one_of(word, CONDITIONS) && !is_repeated(at)) && !asks_when(words)
 }
 
 /// "stop restarting it"

@@ -12,7 +12,10 @@ use super::services::{is_fine, told, with_services};
 use super::targets::{CHOICES_MAX, Choice, choose, is_called, named_besides, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, looks, pasted, records, requests, topics, unclear, undo};
+use super::{
+    Knowledge, Next, acts, kinship, looks, notes, pasted, records, requests, topics, unclear, undo,
+    unsupported,
+};
 
 pub(super) const RULES: &str =
     "I am the built-in rule brain: I know a few kinds of questions and no more.";
@@ -21,6 +24,9 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
     let sentence = Sentence::read(turn.said);
     if pasted::is_pasted(turn.said, &sentence) {
         return pasted::next(turn, &sentence);
+    }
+    if let Some(next) = notes::next(turn) {
+        return next;
     }
     let heard = hear(&sentence);
     if let Some(question) = &turn.asked
@@ -43,6 +49,9 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
             "Only you approve, and not through me: `void inbox ls` shows what waits, \
              `void inbox approve CODE` says yes.",
         );
+    }
+    if let Some(next) = unsupported::next(turn, &sentence, &heard) {
+        return next;
     }
     match heard {
         Heard::Orders(orders) if !topics::is_about_everything(&sentence) => {
@@ -360,6 +369,9 @@ fn unknown_target(
     let meant = named_in(&before, Some(order.verb), actions);
     if !meant.is_empty() {
         return acts::offer(turn, "", first_of(&meant));
+    }
+    if let Some(next) = kinship::offered(turn, sentence, order, actions) {
+        return next;
     }
     let operations = order.verb.operations();
     let ids: Vec<String> = actions

@@ -21,10 +21,12 @@ pub(super) struct Known {
     pub place: String,
     pub inverse: Option<String>,
     pub confirmed_by: Option<String>,
-    /// When it may run again, if it is cooling down.
-    pub again_from: Option<String>,
+    /// When it may run again, if it is cooling down: `again in 23 s`.
+    pub again: Option<String>,
     /// `running` or `stopped`: its guest is already as it would make it.
     pub already: Option<String>,
+    /// What the owner's runbook says of it: the page's title, and the line.
+    pub runbook: Option<(String, String)>,
     names: Vec<Vec<String>>,
     places: Vec<String>,
 }
@@ -34,6 +36,9 @@ pub(super) enum Fit {
     Exact,
     Guess,
 }
+
+/// Fewer letters in common are chance.
+const ALIKE_CHARS_MIN: usize = 4;
 
 /// Words before a name.
 pub(super) const ARTICLES: &str =
@@ -92,8 +97,14 @@ impl Known {
             },
             inverse: owned("inverse"),
             confirmed_by: owned("confirmed_by"),
-            again_from: owned("cooling_until").map(|until| times.moment(&until)),
+            again: owned("cooling_until").map(|until| times.again(&until)),
             already: owned("already"),
+            runbook: action.get("runbook").map(|runbook| {
+                (
+                    text(runbook, "title").to_owned(),
+                    text(runbook, "says").to_owned(),
+                )
+            }),
             names,
             places: vec![place],
         }
@@ -109,6 +120,10 @@ impl Known {
             Some(number) => folded(runs_on) == format!("{number} on {place}"),
             None => what == service,
         }
+    }
+
+    pub(super) fn is_on_guest(&self) -> bool {
+        self.place.starts_with("CT ") || self.place.starts_with("VM ")
     }
 
     /// What an order would call it: what its label does.
@@ -129,6 +144,24 @@ impl Known {
     fn slip(&self, word: &str) -> Option<&String> {
         let mut all = self.names.iter().flatten();
         all.find(|name| is_slip_of(word, name))
+    }
+
+    /// Whether a word is what people make of its name: its first letters, or a word that begins like it.
+    pub(super) fn resembles(&self, word: &str) -> bool {
+        let begins_alike = |name: &String| {
+            let same = name.chars().zip(word.chars());
+            let same = same.take_while(|(a, b)| a == b).count();
+            same >= ALIKE_CHARS_MIN && same * 2 > name.chars().count()
+        };
+        let initials = |name: &Vec<String>| -> String {
+            name.iter().filter_map(|part| part.chars().next()).collect()
+        };
+        let is_short = |name: &Vec<String>| name.len() > 1 && initials(name) == word;
+        // A digit away is another one.
+        let is_numbered = word.chars().any(|c| c.is_ascii_digit());
+        let is_alike =
+            self.names.iter().any(is_short) || self.names.iter().flatten().any(begins_alike);
+        is_alike && !is_numbered
     }
 
     /// How these words fit, if all of them do. With `loosely` words that fit nothing are passed over.

@@ -15,13 +15,18 @@ use super::results::{list, text};
 use super::services::{
     NOBODY_WATCHES, helping, is_fine, is_up, lines_of, named, since, state_of, told, with_services,
 };
+use super::spans::spoken_span;
 use super::strangers::{unknown, unknown_name};
 use super::targets::named_in;
 use super::times::Times;
-use super::topics::Topic;
+use super::topics::{Topic, without_openers};
 use super::unclear::mentioned;
 use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next};
+
+/// A sentence about *it* is short, and what *it* is was named a moment ago.
+const PRONOUN_WORDS_MAX: usize = 6;
+const LOOKED_BACK_MAX: usize = 4;
 
 /// Words that mean no service in particular.
 pub(super) const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
@@ -30,6 +35,9 @@ pub(super) const ALL_OF_IT: &str = "everything all alles services dienste lab ho
 /// What says that something is well, or asks only to look.
 const NO_COMPLAINT: &str = "works|is/are fine|is/are back|is better|geht wieder|laeuft wieder|wieder da|funktioniert\
     |ist gut|check*|look*|schau*|guck*|status|sieh|zeig|show|great|super|how";
+/// What asks for what there is to know of something.
+const DESCRIPTION: &str = "tell me .. about|tell me more|^about|erzaehl* .. von/ueber|was weisst du ueber/von|know about|info* zu/about/on/ueber\
+    |describe*|beschreib*|show me|zeig* mir|what is|was ist|who is|wer ist";
 pub(super) const COMPLAINTS: &str = "dead slow broken hangs stuck hanging crashed feels seems weird laggy not nicht haengt spinnt tot \
     kaputt langsam lahmt weg acting streikt zickt buffering stutters ruckelt unreachable offline wrong down error errors \
     fehler fehlermeldung died problem problems probleme flaky abgestuerzt";
@@ -45,10 +53,14 @@ pub(super) fn how_it_is(
         if services.is_empty() {
             return Next::say(NOBODY_WATCHES);
         }
-        let found = named(sentence, services);
+        let found = match named(sentence, services) {
+            found if found.is_empty() => meant_before(turn, sentence, services),
+            found => found,
+        };
         let is_of_all = sentence.has_any(ALL_OF_IT);
         match topic {
             _ if !found.is_empty() => explain(turn, sentence, heard, &found, times),
+            Topic::Status if asks_if_well(sentence) => check(turn, sentence, heard, services),
             Topic::Status => Next::say(lines_of(services.iter())),
             Topic::Check if unknown_name(sentence).is_none() => {
                 check(turn, sentence, heard, services)
@@ -69,6 +81,36 @@ pub(super) fn how_it_is(
             }),
         }
     })
+}
+
+/// "is everything ok?" wants a yes or what is wrong; "how is everything?" wants all of it.
+fn asks_if_well(sentence: &Sentence) -> bool {
+    const STARTS: &str =
+        "is are all everything alles laeuft geht steht ist sind we lebt funktioniert";
+    const WELL: &str = "ok okay fine good well alright right up running smooth working green clear gut ordnung klar fit gruen roger \
+        paletti palletti stabil super tutti frisch lot gruenen laeuft geht da steht funktioniert";
+    let words: Vec<&str> = sentence.spoken().collect();
+    let words = without_openers(&words);
+    let begins = words.first().is_some_and(|first| is_one_of(first, STARTS));
+    begins && words.iter().any(|word| is_one_of(word, WELL))
+}
+
+/// "is it up?" is about what was named last, a few sentences back at most.
+fn meant_before<'a>(
+    turn: &Knowledge<'_>,
+    sentence: &Sentence,
+    services: &'a [Value],
+) -> Vec<&'a Value> {
+    const PRONOUN: &str = "^is/was/does/did/has/why/since/how/ist/laeuft/geht/lebt/war/warum/wieso/seit .. it/he/she/es/er/sie";
+    const IDIOMS: &str = "how is it going/looking|wie geht es|wie laeuft es|wie steht es|was geht|how goes it|is it .. lab/homelab|how does it";
+    let words: Vec<&str> = sentence.spoken().collect();
+    let is = |patterns: &'static str| Pattern::parse_all(patterns).any(|it| it.is_in(&words));
+    if words.len() > PRONOUN_WORDS_MAX || !is(PRONOUN) || is(IDIOMS) {
+        return Vec::new();
+    }
+    let earlier = turn.said_earlier.iter().rev().take(LOOKED_BACK_MAX);
+    let mut named = earlier.map(|said| named(&Sentence::read(said), services));
+    named.find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// Whether a word in it may be a name that is not known here.
@@ -114,11 +156,104 @@ fn bare(
         .iter()
         .map(|service| told(service, times))
         .collect();
-    let found = match orders::asks(sentence) {
-        true => Vec::new(),
-        false => named_in(&sentence.owned(), None, actions),
+    let found = that_change(sentence, services, actions);
+    if wants_description(sentence) {
+        return Next::say(format!(
+            "{}{}",
+            lines.join("\n"),
+            described(services, &found)
+        ));
+    }
+    match orders::asks(sentence) {
+        true => Next::say(lines.join("\n")),
+        false => offer(turn, &lines.join("\n"), first_of(&found)),
+    }
+}
+
+/// The actions that a sentence names and that would change anything of these services.
+fn that_change<'a>(
+    sentence: &Sentence,
+    services: &[&Value],
+    actions: &'a [Known],
+) -> Vec<&'a Known> {
+    let found = named_in(&sentence.owned(), None, actions);
+    let changes = |action: &&Known| services.iter().all(|service| changes(action, service));
+    found.into_iter().filter(changes).collect()
+}
+
+/// Whether an action would change anything of a service: what is up is not started.
+fn changes(action: &Known, service: &Value) -> bool {
+    let is_its = action.works_on(text(service, "id"), text(service, "runs_on"));
+    action.already.is_none() && !(is_its && is_up(service) && action.operation == "start")
+}
+
+/// "tell me about iventoy": what it is, and no offer.
+fn wants_description(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    Pattern::parse_all(DESCRIPTION).any(|pattern| pattern.is_in(&words))
+}
+
+/// Where it is, and what may be done with it.
+fn described(services: &[&Value], actions: &[&Known]) -> String {
+    let places: Vec<&str> = services
+        .iter()
+        .map(|service| text(service, "runs_on"))
+        .filter(|place| !place.is_empty())
+        .collect();
+    let mut said = match places.as_slice() {
+        [] => String::new(),
+        places => format!(" It is on {}.", places.join(", ")),
     };
-    offer(turn, &lines.join("\n"), first_of(&found))
+    if !actions.is_empty() {
+        let lines: Vec<String> = actions
+            .iter()
+            .map(|action| catalogue::line_of(action))
+            .collect();
+        said.push_str(&format!(
+            "\n\nWhat could be done with it:\n{}",
+            lines.join("\n")
+        ));
+    }
+    said
+}
+
+/// "which containers do I have?": what is watched and what actions work on; the rest only Proxmox knows.
+pub(super) fn guests(turn: &Knowledge<'_>) -> Next {
+    with_services(turn, |services, _| {
+        with_actions(turn, |actions| {
+            let mut lines: Vec<String> = services
+                .iter()
+                .filter(|service| !text(service, "runs_on").is_empty())
+                .map(|service| {
+                    let place = text(service, "runs_on");
+                    let mut its = actions.iter().filter(|action| action.works_on("", place));
+                    let place = its.next().map_or(place, |action| action.place.as_str());
+                    let name = super::services::name(service);
+                    format!("- {place}: {name} {}", state_of(service))
+                })
+                .collect();
+            let is_listed = |place: &str| lines.iter().any(|line| line.contains(place));
+            let mut others: Vec<&str> = actions
+                .iter()
+                .filter(|action| action.is_on_guest() && !is_listed(&action.place))
+                .map(|action| action.place.as_str())
+                .collect();
+            others.sort_unstable();
+            others.dedup();
+            lines.extend(
+                others
+                    .iter()
+                    .map(|place| format!("- {place}: nobody watches it")),
+            );
+            Next::say(match lines.is_empty() {
+                true => "I know of none: the Lab page shows what Proxmox has.".to_owned(),
+                false => format!(
+                    "{}\n\nThat is what I watch or may work on; the Lab page shows all that Proxmox has.",
+                    lines.join("\n")
+                ),
+            })
+        })
+    })
 }
 
 /// What is asked of a service that the record does not speak of: how it is. `None` if none is named.
@@ -190,6 +325,13 @@ fn explain(
     let mut said = lines.join("\n");
     let complains = is_complaint(sentence, heard);
     let all_up = services.iter().all(|service| is_up(service));
+    let has_trouble = sentence.has_any(COMPLAINTS) || heard.doubted_verb().is_some();
+    if all_up && !has_trouble && wants_description(sentence) {
+        return with_actions(turn, |actions| {
+            let found = that_change(sentence, services, actions);
+            Next::say(format!("{said}{}", described(services, &found)))
+        });
+    }
     if all_up && !complains {
         return Next::say(said);
     }
@@ -260,7 +402,10 @@ pub(super) fn uptime(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
         if services.is_empty() {
             return Next::say(NOBODY_WATCHES);
         }
-        let found = named(sentence, services);
+        let found = match named(sentence, services) {
+            found if found.is_empty() => meant_before(turn, sentence, services),
+            found => found,
+        };
         let all: Vec<&Value> = match found.is_empty() {
             true => services.iter().collect(),
             false => found,
@@ -294,6 +439,9 @@ pub(super) fn on_place(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     })
 }
 
+/// As long as `void notify mute` holds where nothing is said.
+const LASTS_DEFAULT: &str = "4h";
+
 /// She cannot keep the messages back; says what does, for the service that is named.
 pub(super) fn mute(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     with_services(turn, |services, _| {
@@ -301,13 +449,14 @@ pub(super) fn mute(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
         let id = found
             .first()
             .map_or("SERVICE", |service| text(service, "id"));
+        let lasts = spoken_span(sentence).unwrap_or_else(|| LASTS_DEFAULT.to_owned());
         let ends = sentence.spoken().any(|word| word.starts_with("unmut"));
         Next::say(match ends {
             true => format!(
                 "I cannot unmute. `void notify unmute {id}` does, and `void notify ls` shows what is muted."
             ),
             false => format!(
-                "I cannot mute. `void notify mute {id} --for 4h --reason \"known\"` keeps you from being told that it is down; \
+                "I cannot mute. `void notify mute {id} --for {lasts} --reason \"known\"` keeps you from being told that it is down; \
                  `void notify unmute {id}` ends that."
             ),
         })

@@ -8,7 +8,7 @@
 
 use super::clauses::{Clause, parts_of};
 use super::doubts::{Doubt, doubt_of, is_question, word_doubt};
-use super::verbs::{Order, Verb};
+use super::verbs::{self, Order, Verb};
 use super::words::{ORDER_WORDS_MAX, Sentence, is_one_of};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,15 @@ pub(super) fn hear(sentence: &Sentence) -> Heard {
     let begins = plain.first().is_some_and(Option::is_some);
     let all_plain = !plain.is_empty() && plain.iter().all(Option::is_some);
     let is_short = sentence.words.len() <= ORDER_WORDS_MAX;
+    let spoken: Vec<&str> = sentence.spoken().collect();
+    if doubt.is_none() && verbs::is_cycle(&spoken) {
+        return Heard::Doubted {
+            doubt: Doubt::Words,
+            first: None,
+            verb: Verb::Restart,
+            begins,
+        };
+    }
     if doubt.is_none() && all_plain && is_short {
         return Heard::Orders(plain.into_iter().flatten().collect());
     }
@@ -89,13 +98,40 @@ pub(super) fn hear(sentence: &Sentence) -> Heard {
     }
 }
 
-/// "I don't need iventoy any more, turn it off": the no is not about the order. It is asked about.
+/// "I don't need iventoy any more, turn it off": the no is not about the order. It is asked about. A no that has
+/// nothing of its own to deny is about the order: "do not, under any circumstances, reboot it".
 fn is_ordered_at_last(clauses: &[Clause], plain: &[Option<Order>]) -> bool {
     let (Some((last, before)), Some(Some(_))) = (clauses.split_last(), plain.last()) else {
         return false;
     };
     let others = before.iter().any(|clause| clause.mention().is_some());
-    !before.is_empty() && !others && word_doubt(&last.words).is_none()
+    let is_about_it = before
+        .iter()
+        .any(|clause| denies_what_follows(&clause.words));
+    !before.is_empty() && !others && !is_about_it && word_doubt(&last.words).is_none()
+}
+
+/// Whether a clause says no and does not itself say to what: "do not", "you must never, ever", "auf keinen Fall".
+fn denies_what_follows(words: &[String]) -> bool {
+    const NOT: &str = "not never no none nothing nobody nicht nichts nie niemals kein keine keinen keinem keinesfalls";
+    /// Who tells how something is: everybody but the one who is spoken to.
+    const TELLERS: &str = "i we it he she they this that there the my our its nobody ich wir es er sie das dies der die den \
+        mein meine unser unsere";
+    const EMPTY: &str = "ever at all really under any circumstance circumstances account event case way what whatever so please now \
+        umstaenden fall falle unter auf in jetzt bitte wirklich absolut absolutely definitely and und you du to should must may \
+        would could can will soll sollst darf darfst";
+    let Some(at) = words.iter().position(|word| is_one_of(word, NOT)) else {
+        return false;
+    };
+    let behind = words.get(at + 1..).unwrap_or_default();
+    let in_front = words.get(..at).unwrap_or_default();
+    let says = |words: &[String]| words.iter().any(|word| !is_one_of(word, EMPTY));
+    let tells = words.first().is_some_and(|first| is_one_of(first, TELLERS));
+    // "caddy is not": a subject of its own, and something said of it.
+    let is_named = in_front.first().is_some_and(|first| {
+        !is_one_of(first, EMPTY) && !is_one_of(first, "do does did please bitte never not no")
+    });
+    !says(behind) || !(tells || is_named)
 }
 
 /// "jellyfin won't start": a no that tells of something that fails. Nothing is forbidden with it.
@@ -105,11 +141,16 @@ fn is_lament(words: &[String]) -> bool {
     const FAILS: &str = "will does can is has did";
     const FAILS_IN_GERMAN: &str = "startet bootet laedt spielt faehrt stoppt";
     const FORBIDS: &str = "be to need want require allowed supposed";
+    /// Behind these a no tells of something that fails only where that is still going on: "is not starting".
+    const STATES: &str = "is has";
     let has_subject = words
         .first()
         .is_some_and(|first| !is_one_of(first, SPEAKERS));
     let fails = words.windows(3).any(|three| match three {
-        [verb, not, then] => is_one_of(verb, FAILS) && not == "not" && !is_one_of(then, FORBIDS),
+        [verb, not, then] => {
+            let is_failing = !is_one_of(verb, STATES) || is_under_way(then);
+            is_one_of(verb, FAILS) && not == "not" && !is_one_of(then, FORBIDS) && is_failing
+        }
         _ => false,
     });
     let in_german = words.iter().any(|word| is_one_of(word, FAILS_IN_GERMAN))
@@ -117,6 +158,13 @@ fn is_lament(words: &[String]) -> bool {
             .last()
             .is_some_and(|last| is_one_of(last, "nicht mehr hoch an"));
     has_subject && (fails || in_german)
+}
+
+/// "starting", "started": what a machine does or has become. "needed" is what somebody wants.
+fn is_under_way(word: &str) -> bool {
+    const OF_MACHINES: &str = "starting started stopping stopped booting booted restarting restarted rebooting rebooted \
+        deploying deployed launching launched loading loaded responding coming working running";
+    is_one_of(word, OF_MACHINES)
 }
 
 /// Whether the first clause is without any doubt, and what is doubted is about something else: "restart caddy
@@ -178,6 +226,24 @@ mod tests {
             ("restart photos and hello", Doubt::Words),
             ("I want you to restart caddy", Doubt::Words),
             ("restrat caddy", Doubt::Words),
+            ("would you restart caddy?", Doubt::Question),
+            ("would you restart caddy", Doubt::Question),
+            ("würdest du caddy neu starten?", Doubt::Question),
+            ("would you please turn iventoy off", Doubt::Question),
+            ("turn jellyfin off and on again", Doubt::Words),
+            ("stop caddy and start it", Doubt::Words),
+            ("schalte caddy aus und wieder ein", Doubt::Words),
+            (
+                "do not, under any circumstances, reboot the proxy",
+                Doubt::Negated,
+            ),
+            ("please never, ever, restart caddy", Doubt::Negated),
+            ("you must not, as i said, restart caddy", Doubt::Negated),
+            ("auf keinen Fall, starte caddy neu", Doubt::Negated),
+            ("caddy restart is not needed", Doubt::Negated),
+            ("a reboot of the proxy is not necessary", Doubt::Negated),
+            ("i do not need iventoy any more, turn it off", Doubt::Words),
+            ("when jellyfin goes down, restart it", Doubt::Condition),
         ] {
             assert_eq!(doubt(said), Some(why), "{said}");
         }
@@ -220,6 +286,11 @@ mod tests {
             ("Caddy neustarten!", Verb::Restart, "caddy"),
             ("hello, restart caddy", Verb::Restart, "caddy"),
             ("bring caddy back up", Verb::Revive, "caddy"),
+            (
+                "reboot the monitoring once more",
+                Verb::Reboot,
+                "the monitoring",
+            ),
         ] {
             let Heard::Orders(orders) = heard(said) else {
                 panic!("{said}: {:?}", heard(said))

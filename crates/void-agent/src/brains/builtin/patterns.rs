@@ -9,11 +9,11 @@ const GAP_MAX: usize = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     is_first: bool,
-    parts: Vec<Part>,
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Debug, Clone)]
-enum Part {
+enum PatternPart {
     Gap,
     Id,
     End,
@@ -29,10 +29,10 @@ impl Pattern {
             None => (false, text),
         };
         let parts = text.split(' ').map(|part| match part {
-            ".." => Part::Gap,
-            "@" => Part::Id,
-            "$" => Part::End,
-            words => Part::Word(words.split('/').map(beginning).collect()),
+            ".." => PatternPart::Gap,
+            "@" => PatternPart::Id,
+            "$" => PatternPart::End,
+            words => PatternPart::Word(words.split('/').map(beginning).collect()),
         });
         Self {
             is_first,
@@ -53,8 +53,8 @@ impl Pattern {
     /// The words that it is made of, whole ones only.
     pub(super) fn vocabulary(&self) -> impl Iterator<Item = &'static str> {
         let words = self.parts.iter().filter_map(|part| match part {
-            Part::Word(words) => Some(words),
-            Part::Gap | Part::Id | Part::End => None,
+            PatternPart::Word(words) => Some(words),
+            PatternPart::Gap | PatternPart::Id | PatternPart::End => None,
         });
         words.flatten().map(|(word, _)| *word)
     }
@@ -67,24 +67,24 @@ fn beginning(word: &'static str) -> (&'static str, bool) {
     }
 }
 
-fn fits(parts: &[Part], words: &[&str]) -> bool {
+fn fits(parts: &[PatternPart], words: &[&str]) -> bool {
     let Some((part, rest)) = parts.split_first() else {
         return true;
     };
-    if matches!(part, Part::Gap) {
+    if matches!(part, PatternPart::Gap) {
         return (0..=GAP_MAX.min(words.len()))
             .any(|skipped| fits(rest, words.get(skipped..).unwrap_or_default()));
     }
     let Some((word, after)) = words.split_first() else {
-        return matches!(part, Part::End);
+        return matches!(part, PatternPart::End);
     };
     let is_here = match part {
-        Part::Id => verbs::is_like_an_id(word),
-        Part::Word(known) => known.iter().any(|(known, is_stem)| match is_stem {
+        PatternPart::Id => verbs::is_like_an_id(word),
+        PatternPart::Word(known) => known.iter().any(|(known, is_stem)| match is_stem {
             true => word.starts_with(known),
             false => word == known,
         }),
-        Part::Gap | Part::End => false,
+        PatternPart::Gap | PatternPart::End => false,
     };
     is_here && fits(rest, after)
 }

@@ -16,7 +16,7 @@ use super::topics::without_openers;
 use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next, cues, looks};
 
-const LINES_MAX: usize = 10;
+pub(super) const LINES_MAX: usize = 10;
 const DEEDS_MAX: usize = 3;
 /// How she says that what was asked about is not on the record.
 pub(super) const HAS_NOTHING: &str = "The record has nothing of that kind";
@@ -108,13 +108,21 @@ fn way_out(row: &Value) -> String {
     }
 }
 
-fn entry_line(entry: &Value, times: &Times) -> String {
+pub(super) fn entry_line(entry: &Value, times: &Times) -> String {
+    let at = times.moment(text(entry, "at"));
+    let (service, status) = (text(entry, "service"), text(entry, "status"));
+    if !service.is_empty() && !status.is_empty() {
+        let from = match text(entry, "from") {
+            "" => String::new(),
+            from => format!("from {from} "),
+        };
+        return format!("- {at}: {service} changed {from}to {status}, as its check saw");
+    }
     let action = match text(entry, "action_id") {
         "" => String::new(),
         id => format!(" `{id}`"),
     };
     let verb = text(entry, "verb").replace(['.', '_'], " ");
-    let at = times.moment(text(entry, "at"));
     format!(
         "- {at}: {verb}{action}, by {}",
         person(text(entry, "actor"))
@@ -122,7 +130,7 @@ fn entry_line(entry: &Value, times: &Times) -> String {
 }
 
 /// Whether a row's time is one that was asked for.
-fn is_within(row: &Value, period: Option<&Period>, times: &Times) -> bool {
+pub(super) fn is_within(row: &Value, period: Option<&Period>, times: &Times) -> bool {
     let names = ["ended_at", "asked_at", "at"].into_iter();
     let at = names.map(|name| text(row, name)).find(|at| !at.is_empty());
     let at = at.and_then(|at| times.read(at));
@@ -142,7 +150,7 @@ pub(super) fn is_named(row: &Value, sentence: &Sentence) -> bool {
 }
 
 /// The rows that a question means: of what it names, of whom it names, or all.
-fn narrowed<'a>(rows: Vec<&'a Value>, sentence: &Sentence) -> (Vec<&'a Value>, bool) {
+pub(super) fn narrowed<'a>(rows: Vec<&'a Value>, sentence: &Sentence) -> (Vec<&'a Value>, bool) {
     let is_by = |row: &Value, who: &str| text(row, "asked_by") == who;
     let named = |row: &&Value| is_named(row, sentence);
     let by_one = |row: &&Value| sentence.has_any(&folded(text(row, "asked_by")));
@@ -158,7 +166,7 @@ fn narrowed<'a>(rows: Vec<&'a Value>, sentence: &Sentence) -> (Vec<&'a Value>, b
 }
 
 /// "what did nightly do?": whoever is asked about and not found is said not to be there.
-fn somebody_unknown(sentence: &Sentence) -> Option<String> {
+pub(super) fn somebody_unknown(sentence: &Sentence) -> Option<String> {
     let words: Vec<&str> = sentence.spoken().collect();
     let who = words.windows(2).find_map(|pair| match pair {
         [before, who] if is_one_of(before, "did has hat by von agent") => Some(*who),
@@ -166,43 +174,6 @@ fn somebody_unknown(sentence: &Sentence) -> Option<String> {
     });
     let who = who.filter(|who| !cues::is_known(who))?;
     Some(format!("Of {who} I find nothing. What there is:\n"))
-}
-
-/// Who did what when, narrowed to what was named if anything was.
-pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
-    with_activity(turn, |found, times| {
-        let period = Period::asked_for(sentence, times);
-        let within = |row: &&Value| is_within(row, period.as_ref(), times);
-        let open = ["running", "waiting"]
-            .into_iter()
-            .flat_map(|part| list(found, part));
-        let rows = open.chain(list(found, "ended"));
-        let (rows, is_narrow) = narrowed(rows.filter(within).collect(), sentence);
-        if !is_narrow && let Some(next) = looks::nothing_recorded(turn, sentence) {
-            return next;
-        }
-        let rows = rows.iter().take(LINES_MAX);
-        let mut lines: Vec<String> = rows.map(|row| ended_line(row, times)).collect();
-        if !is_narrow {
-            let entries = list(found, "record").iter().filter(within);
-            lines.extend(
-                entries
-                    .take(LINES_MAX)
-                    .map(|entry| entry_line(entry, times)),
-            );
-        }
-        match (lines.is_empty(), period) {
-            (true, Some(period)) => Next::say(format!("{HAS_NOTHING} {}.", period.spoken)),
-            (true, None) => Next::say(format!("{HAS_NOTHING}.")),
-            (false, _) => Next::say(format!(
-                "{}{}\n\nThat is what the record says; `void audit ls` has all of it.",
-                somebody_unknown(sentence)
-                    .filter(|_| !is_narrow)
-                    .unwrap_or_default(),
-                lines.join("\n")
-            )),
-        }
-    })
 }
 
 /// What was refused, rejected or failed.

@@ -10,7 +10,7 @@ use super::questions::{Said, reply, without_front};
 use super::results::{standing, text};
 use super::times::Times;
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, topics, unclear};
+use super::{Knowledge, Next, rejections, topics, unclear};
 
 /// How she says that something was queued, and that somebody had asked for it before.
 pub(super) const QUEUED: &str = "It waits for your yes: **";
@@ -26,12 +26,13 @@ const WITHDRAWN_MAX: usize = 8;
 /// Before what takes it back.
 pub(super) const LEADS: &str = "no|nope|nah|nein|noe|ne|nee|oh|ah|hm|hmm|ach|wait|sorry|oops|ups|actually|please|bitte|ok|okay|hey\
     |little blue|blue|lieber|dann|then|doch|mal|just|jetzt|now|i mean|ich meine";
-const YOU: &str = "can you|could you|would you|kannst du|koenntest du|wuerdest du";
-const TAILS: &str = "please bitte now jetzt thanks danke again wieder doch mal lieber sofort";
+pub(super) const YOU: &str = "can you|could you|kannst du|koenntest du";
+pub(super) const TAILS: &str =
+    "please bitte now jetzt thanks danke again wieder doch mal lieber sofort";
 /// Front and back of a sentence that takes a request back; what stands between names it.
 const WITHDRAWALS: [(&str, &str); 9] = [
     (
-        "cancel|withdraw|reject|revoke|retract|abort|call off|storniere|stornier|verwirf|widerrufe|cancele",
+        "cancel|withdraw|reject|deny|decline|discard|revoke|retract|abort|call off|storniere|stornier|verwirf|widerrufe|cancele",
         "",
     ),
     ("call", "off"),
@@ -54,7 +55,7 @@ const TAKEN_BACK: [(&str, &str); 8] = [
     ("", "rueckgaengig"),
     ("back out of", ""),
 ];
-const OBJECTS: &str = "it that this them one the of request requests proposal proposals my your our es das den die der ihn sie anfrage \
+pub(super) const OBJECTS: &str = "it that this them one the of request requests proposal proposals my your our es das den die der ihn sie anfrage \
     anfragen antrag antraege wunsch wuensche deine deinen meine meinen both all everything beide beides alle alles again";
 /// Behind what is taken back: whose it is.
 const YOURS: &str = "that you asked for|you asked for|that you requested|you requested|you queued|from you|of yours\
@@ -111,8 +112,12 @@ pub(super) fn leaves_it(turn: &Knowledge<'_>, said: &str) -> Next {
     match waiting.as_slice() {
         [] => Next::say(said),
         codes => Next::say(format!(
-            "{said} {} still waits for your yes: *cancel that* withdraws it.",
-            listed(codes)
+            "{said} {} still {}.",
+            listed(codes),
+            match codes {
+                [_] => "waits for your yes: *cancel that* withdraws it",
+                _ => "wait for your yes: *withdraw everything* withdraws them",
+            }
         )),
     }
 }
@@ -134,7 +139,9 @@ pub(super) fn not_run_yet(turn: &Knowledge<'_>) -> Option<Next> {
 /// Beside a question of hers only what names a request, or all of them, takes one back: *cancel* alone is a no to
 /// the question.
 pub(super) fn beside_a_question(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
-    let object = withdrawal(sentence, false)?;
+    let Some(object) = withdrawal(sentence, false) else {
+        return rejections::next(turn, sentence);
+    };
     let is_named = object.iter().any(|word| {
         let is_hers = |code: &String| code.eq_ignore_ascii_case(word);
         is_one_of(word, EVERYTHING) || turn.requested.iter().any(is_hers)
@@ -165,6 +172,9 @@ pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
         && !topics::is_about_everything(sentence)
     {
         return Some(withdrawn(turn, &queued, &object));
+    }
+    if let Some(next) = rejections::next(turn, sentence) {
+        return Some(next);
     }
     let leaves = reply(sentence) == Said::No;
     (!queued.is_empty() && leaves).then(|| still_waits(&queued))
@@ -259,10 +269,14 @@ fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Next {
         );
     }
     if names_code || all.is_empty() {
-        return Next::say(
+        let mut codes = object.iter().filter(|&&word| is_like_a_code(word));
+        let code = codes
+            .next()
+            .map_or("CODE".to_owned(), |code| code.to_ascii_uppercase());
+        return Next::say(format!(
             "I withdraw only what I asked for in this chat, and as far as I look back that is not such a request. `void inbox ls` shows what waits, \
-             `void inbox reject CODE` says no. Nothing was run.",
-        );
+             `void inbox reject {code}` says no. Nothing was run."
+        ));
     }
     let says = |list: &str| object.iter().any(|word| is_one_of(word, list));
     let last = if queued.is_empty() { &all[..] } else { queued };
@@ -282,7 +296,7 @@ fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Next {
     }
 }
 
-fn listed(codes: &[&str]) -> String {
+pub(super) fn listed(codes: &[&str]) -> String {
     let codes: Vec<String> = codes.iter().map(|code| format!("**{code}**")).collect();
     codes.join(", ")
 }
@@ -308,7 +322,7 @@ fn still_waits(codes: &[&str]) -> Next {
 }
 
 /// One after the other, then what came of each.
-fn withdraw(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
+pub(super) fn withdraw(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
     if !turn.has_tool("withdraw_proposal") {
         let lines: Vec<String> = codes
             .iter()

@@ -1,4 +1,7 @@
+mod refusals;
 mod remedies;
+mod reports;
+mod runbooks;
 mod undoing;
 
 use serde_json::{Map, Value, json};

@@ -9,6 +9,9 @@ const HOUR_S: i64 = 60 * MINUTE_S;
 const DAY_S: i64 = 24 * HOUR_S;
 /// Nearer than this, nobody counts.
 const NOW_S: i64 = 2;
+const SECOND_MS: i64 = 1_000;
+/// What ends sooner than this is told by how long it still takes.
+const COUNTED_MS: i64 = 2 * MINUTE_S * SECOND_MS;
 
 pub(super) struct Times {
     now: Zoned,
@@ -42,6 +45,19 @@ impl Times {
         match self.read(text) {
             Some(at) => format!("{:.0}", at.timestamp()),
             None => text.to_owned(),
+        }
+    }
+
+    /// From when on: near ones by how long that is, because a clock without seconds would say "now".
+    pub(super) fn again(&self, text: &str) -> String {
+        let until = self.read(text).map(|at| at.timestamp().as_millisecond());
+        let left_ms = until.map(|until| until - self.now.timestamp().as_millisecond());
+        match left_ms {
+            Some(left_ms) if left_ms <= 0 => "again now".to_owned(),
+            Some(left_ms) if left_ms < COUNTED_MS => {
+                format!("again in {} s", (left_ms + SECOND_MS - 1) / SECOND_MS)
+            }
+            Some(_) | None => format!("again from {}", self.moment(text)),
         }
     }
 
@@ -99,6 +115,19 @@ mod tests {
         ] {
             assert_eq!(times.moment(text), moment);
             assert_eq!(times.span_since(text).as_deref(), Some(span), "{text}");
+        }
+        for (text, again) in [
+            ("2026-11-16T12:54:59.000Z", "again now"),
+            ("2026-11-16T12:55:00.001Z", "again in 1 s"),
+            ("2026-11-16T12:55:23.000Z", "again in 23 s"),
+            ("2026-11-16T12:56:59.000Z", "again in 119 s"),
+            (
+                "2026-11-16T12:57:00.000Z",
+                "again from 2026-11-16T12:57:00Z",
+            ),
+            ("no time", "again from no time"),
+        ] {
+            assert_eq!(times.again(text), again);
         }
         assert_eq!(times.moment("no time"), "no time");
         assert_eq!(times.span_since("no time"), None);

@@ -1,12 +1,13 @@
 //! What a sentence is about, when it is no order. A topic is only ever looked at, answered or offered, so
 //! its words may be loose.
 
+use super::clauses::parts_of;
 use super::cues::{self, HINT, STRONG};
 use super::doubts::{Doubt, lets_be};
 use super::orders::{Heard, asks};
 use super::patterns::Pattern;
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, catalogue, looks, records, undo};
+use super::{Knowledge, Next, catalogue, looks, records, reports, undo, unsupported};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -20,6 +21,12 @@ pub(super) enum Topic {
     Mute,
     /// "make a backup"
     Backup,
+    /// "remind me tomorrow"
+    Reminder,
+    /// "is there an update for void?"
+    Updates,
+    /// "which containers do I have?"
+    Guests,
     /// "is the record intact?"
     Verify,
     /// Who did what when.
@@ -148,6 +155,20 @@ fn begins_openly(sentence: &Sentence) -> bool {
     first.is_some_and(|first| is_one_of(first, OPEN_QUESTIONS))
 }
 
+/// "when jellyfin goes down, restart it": what is to be done, and when. "when did it go down?" asks.
+fn begins_conditionally(sentence: &Sentence) -> bool {
+    const STARTS: &str = "when whenever if once should unless wenn sobald falls sofern sollte";
+    let words: Vec<&str> = sentence.spoken().collect();
+    let first = without_openers(&words).first();
+    let begins = first.is_some_and(|first| is_one_of(first, STARTS));
+    let clauses = parts_of(sentence);
+    let orders = clauses
+        .iter()
+        .skip(1)
+        .any(|clause| clause.order().is_some());
+    begins && orders && !sentence.has_question_mark
+}
+
 /// "really?": the question before, once more. What was ordered before is followed up, never repeated.
 pub(super) fn once_more(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
     let mut words = sentence.spoken();
@@ -196,6 +217,13 @@ impl About {
         let is_explained = matches!(topic, Topic::HowTo | Topic::ExplainAction);
         let is_asked_openly = is_explained && asks && begins_openly(sentence);
         let leaves = heard.doubt() == Some(Doubt::Negated) && lets_be(sentence);
+        // Whatever it is that she is to remember: she does not.
+        if topic == Topic::Reminder {
+            return true;
+        }
+        if begins_conditionally(sentence) && heard.doubted_verb().is_some() {
+            return false;
+        }
         if leaves && !topic.is_looked_for() && !is_asked_openly {
             return matches!(topic, Topic::Freeze);
         }
@@ -212,6 +240,8 @@ impl About {
         match doubt {
             Doubt::Question => true,
             Doubt::Words => (asks || self.is_strong) && !topic.is_small_talk(),
+            // For how long is part of it.
+            Doubt::Time if topic == Topic::Mute => self.is_strong,
             Doubt::Quoted => false,
             Doubt::Negated | Doubt::Condition | Doubt::Time => {
                 asks && (self.is_strong || begins_openly(sentence)) && !topic.is_small_talk()
@@ -259,7 +289,7 @@ impl Topic {
             Self::FollowUp => records::follow_up(turn),
             Self::Waiting => records::waiting(turn),
             Self::Refused => records::refused(turn, sentence),
-            Self::History => records::history(turn, sentence),
+            Self::History => reports::history(turn, sentence),
             Self::Logs => Next::say(
                 "I cannot read logs: I see whether services answer, not what they write. \
                  `journalctl -u UNIT -n 20 | void chat` lets me look for well-known lines, and `void inbox show CODE` shows you what an \
@@ -281,6 +311,9 @@ impl Topic {
                 looks::how_it_is(turn, self, sentence, heard)
             }
             Self::Mute => looks::mute(turn, sentence),
+            Self::Guests => looks::guests(turn),
+            Self::Reminder => Next::say(unsupported::REMINDER),
+            Self::Updates => Next::say(unsupported::UPDATES),
             Self::Backup => Next::say(
                 "I cannot make backups. `void backup create` makes one of Void's own data and `void backup ls` lists them; those \
                  of your services are not Void's.",

@@ -7,7 +7,7 @@ use super::known::Known;
 use super::orders::Heard;
 use super::questions::{Said, reply};
 use super::targets::{Choice, choose, named_in};
-use super::verbs::{Order, Verb};
+use super::verbs::{self, Order, Verb};
 use super::words::{Sentence, is_one_of};
 use super::{Knowledge, Next, acts, catalogue, looks, orders, requests};
 
@@ -44,7 +44,8 @@ pub(super) const fn told(doubt: Doubt) -> &'static str {
             "Those look like somebody's words, so I cannot take them for an order. Say it plainly, without \
              quotes and signs, if it is yours."
         }
-        Doubt::Question | Doubt::Words => "I am not sure that this is an order.",
+        Doubt::Question => "You ask, so I did nothing yet.",
+        Doubt::Words => "I am not sure that this is an order.",
     }
 }
 
@@ -58,7 +59,13 @@ fn doubted(
     let said = told(doubt);
     match (doubt, first) {
         (Doubt::Question | Doubt::Words, _) => with_actions(turn, |actions| {
-            let found = mentioned(sentence, verb, actions);
+            let found = match mentioned(sentence, verb, actions) {
+                // Of "off and on again" only the first half may be there.
+                found if found.is_empty() && verb == Verb::Restart && is_cycle(sentence) => {
+                    mentioned(sentence, Verb::Stop, actions)
+                }
+                found => found,
+            };
             match found.is_empty() {
                 true => nothing_known(verb, sentence),
                 false if found.len() > 1 => {
@@ -92,6 +99,11 @@ pub(super) fn mentioned<'a>(
     named_in(&sentence.owned(), Some(verb), actions)
 }
 
+fn is_cycle(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    verbs::is_cycle(&words)
+}
+
 fn nothing_known(verb: Verb, sentence: &Sentence) -> Next {
     if verb != Verb::Mend && sentence.spoken().count() <= ASKED_BACK_WORDS_MAX {
         return Next::say(format!("What should I {}?", verb.spoken()));
@@ -119,7 +131,7 @@ fn unclear(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
     }
     let words = sentence.owned();
     if words.is_empty() {
-        return not_understood(&[]);
+        return not_understood(turn, &[]);
     }
     if let Some(next) = looks::named_without_topic(turn, sentence, heard) {
         return next;
@@ -133,13 +145,19 @@ fn unclear(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
             true if turn.asked.is_some() && !orders::asks(sentence) => {
                 Next::say("That is no yes, so I leave it as it is. Nothing was run.")
             }
-            true => not_understood(actions),
+            true => not_understood(turn, actions),
             false => acts::offer(turn, "What about it?", first_of(&found)),
         }
     })
 }
 
-fn not_understood(actions: &[Known]) -> Next {
+fn not_understood(turn: &Knowledge<'_>, actions: &[Known]) -> Next {
+    if turn.has_tool("propose_change") {
+        return Next::say(format!(
+            "I did not understand that. {RULES} Try: *what are my open tasks?*, *search for backups*, *read out* with a title, \
+             *make a task: renew the certificate*, *note that the spare key is in the drawer*, *what can you do?*"
+        ));
+    }
     let order = catalogue::example(actions).map(|order| format!("*{order}*, "));
     Next::say(format!(
         "I did not understand that. {RULES} Try: *what is wrong?*, *how is everything?*, {}*what waits for me?*, \

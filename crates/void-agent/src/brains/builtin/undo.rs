@@ -64,10 +64,16 @@ pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
         };
         with_actions(turn, |actions| {
             match meant(turn, sentence, &runs, last, actions) {
-                Meant::Last(run) => {
-                    inverse_of(turn, "The last thing that ran:", &[run], times, actions)
+                Meant::Last(run) => inverse_of(
+                    turn,
+                    "The last thing that ran:",
+                    (&[run], &runs),
+                    times,
+                    actions,
+                ),
+                Meant::These(these) => {
+                    inverse_of(turn, "That ran:", (&these, &runs), times, actions)
                 }
-                Meant::These(runs) => inverse_of(turn, "That ran:", &runs, times, actions),
                 Meant::NotRun => Next::say(format!(
                     "The record has no such run lately, so there is nothing to undo. The last thing that ran is \
                      another:\n{}\n\n*Undo the last thing* asks about that one.",
@@ -179,13 +185,14 @@ fn operations_in(words: &[&str]) -> &'static [&'static str] {
 fn inverse_of(
     turn: &Knowledge<'_>,
     before: &str,
-    runs: &[&Value],
+    (runs, all): (&[&Value], &[&Value]),
     times: &Times,
     actions: &[Known],
 ) -> Next {
     let mut lines = vec![before.to_owned()];
     let mut inverses: Vec<&Known> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
+    let mut is_undone = false;
     for run in runs {
         let id = text(run, "action_id");
         // Of one that ran several times the newest run counts.
@@ -196,14 +203,32 @@ fn inverse_of(
         lines.push(ended_line(run, times));
         let done = actions.iter().find(|action| action.id == id);
         let inverse = done.and_then(|action| action.inverse.as_ref());
+        if let Some(undoing) = inverse.and_then(|inverse| run_after(all, run, inverse)) {
+            lines.push(format!(
+                "It is undone already:\n{}",
+                ended_line(undoing, times)
+            ));
+            is_undone = true;
+            continue;
+        }
         let inverse = inverse.and_then(|id| actions.iter().find(|action| action.id == *id));
         inverses.extend(inverse);
     }
     let said = lines.join("\n");
     match inverses.is_empty() {
+        true if is_undone => Next::say(format!("{said}\n\nNothing was run.")),
         true => Next::say(format!(
             "{said}\n\nThe catalogue names nothing that undoes it."
         )),
         false => offer(turn, &said, first_of(&inverses)),
     }
+}
+
+/// The run of an action that came after another run. What nobody knows to have run has undone nothing.
+fn run_after<'a>(all: &[&'a Value], run: &Value, id: &str) -> Option<&'a Value> {
+    let mut later = all
+        .iter()
+        .filter(|other| text(other, "status") == "executed")
+        .filter(|other| text(other, "ended_at") > text(run, "ended_at"));
+    later.find(|other| text(other, "action_id") == id).copied()
 }

@@ -164,13 +164,13 @@ const MENTIONS: [(&str, Verb); 10] = [
     ),
     (
         "stop|stops|stopped|stopping|stopp*|gestoppt|kill|killed|killing|kille|killen|abschiess*|suspend|pause|halt|halte|turn* off|turn* .. off|switch* off\
-         |power* off|schalt* .. aus|schalt* .. ab|ausschalt*|ausgeschaltet|abschalt*|abgeschaltet|mach* .. aus|ausmach*\
+         |power* off|power* .. off|switch* .. off|schalt* .. aus|schalt* .. ab|ausschalt*|ausgeschaltet|abschalt*|abgeschaltet|mach* .. aus|ausmach*\
          |ausgemacht|bring .. down|take .. down|anhalten|angehalten",
         Verb::Stop,
     ),
     (
         "start|starts|started|starting|starte|starten|startest|startet|gestartet|launch*|wake|turn* on|turn* .. on\
-         |switch* on|power* on|schalt* .. ein|schalt* .. an|einschalt*|eingeschaltet|anschalt*|hochfahr*|hochgefahren\
+         |switch* on|switch* .. on|power* on|power* .. on|boot|boots|booting|booted|schalt* .. ein|schalt* .. an|einschalt*|eingeschaltet|anschalt*|hochfahr*|hochgefahren\
          |fahr* .. hoch|mach* .. an|wirf .. an|schmeiss .. an|anschmeiss*|anwerfen|fire .. up|boot .. up|bring .. up|spin .. up|anmach*|angemacht",
         Verb::Start,
     ),
@@ -198,6 +198,14 @@ const SLIPPED: [(&str, Verb); 7] = [
     ("schalte", Verb::Stop),
     ("shutdown", Verb::Shutdown),
 ];
+
+/// How a restart is said by its two halves.
+const CYCLE: &str = "off and on|off and back on|off and then .. on|off then .. on|off .. and turn/switch/power it .. on\
+    |aus und an|aus und ein|aus und wieder an/ein|aus und dann wieder an/ein|aus und schalt* .. wieder an/ein\
+    |stop and start|stop .. and start/restart it|stop .. and then start it|stop .. then start it|down and up|down and back up\
+    |stopp* und start*|stopp* .. und starte ihn/sie/es";
+
+static CYCLES: LazyLock<Vec<Pattern>> = LazyLock::new(|| Pattern::parse_all(CYCLE).collect());
 
 static MENTIONED: LazyLock<Vec<(Pattern, Verb)>> = LazyLock::new(|| {
     let all = MENTIONS.into_iter();
@@ -245,6 +253,11 @@ pub(super) fn mention(words: &[String]) -> Option<Verb> {
     let mut all = MENTIONED.iter();
     all.find(|(pattern, _)| pattern.is_in(&spoken))
         .map(|(_, verb)| *verb)
+}
+
+/// "turn it off and on again": one operation, not the two that its words are.
+pub(super) fn is_cycle(words: &[&str]) -> bool {
+    CYCLES.iter().any(|pattern| pattern.is_in(words))
 }
 
 /// The verb that the first word was meant to be, but for a slip.

@@ -116,7 +116,7 @@ fn arguments(config: &ClaudeConfig, prompt: &Prompt, session: Option<&str>) -> V
         .collect();
     let rounds_max = (limits::TURN_TOOL_ROUNDS_MAX + 1).to_string();
     let servers = servers(config).to_string();
-    let tools = tools.join(",");
+    let (tools, instructions) = (tools.join(","), prompt.instructions());
     let mut arguments = vec![
         "--print",
         "--output-format=stream-json",
@@ -142,7 +142,7 @@ fn arguments(config: &ClaudeConfig, prompt: &Prompt, session: Option<&str>) -> V
         "--model",
         &config.model,
         "--system-prompt",
-        &prompt.system,
+        &instructions,
     ];
     if let Some(session) = session {
         arguments.extend(["--resume", session]);

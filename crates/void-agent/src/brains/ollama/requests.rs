@@ -8,8 +8,9 @@ use crate::brains::{Block, Format, Message, Prompt, ToolResult, functions, set};
 
 pub(super) fn body(model: &str, prompt: &Prompt) -> Value {
     let mut messages = Vec::with_capacity(prompt.messages.len() + 1);
-    if !prompt.system.is_empty() {
-        messages.push(json!({"role": "system", "content": prompt.system}));
+    let instructions = prompt.instructions();
+    if !instructions.is_empty() {
+        messages.push(json!({"role": "system", "content": instructions}));
     }
     let mut names = BTreeMap::new();
     for message in &prompt.messages {

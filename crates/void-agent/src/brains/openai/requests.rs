@@ -30,8 +30,9 @@ impl LimitField {
 
 pub(super) fn body(model: &str, limit: LimitField, prompt: &Prompt) -> Value {
     let mut messages = Vec::with_capacity(prompt.messages.len() + 1);
-    if !prompt.system.is_empty() {
-        messages.push(json!({"role": "system", "content": prompt.system}));
+    let instructions = prompt.instructions();
+    if !instructions.is_empty() {
+        messages.push(json!({"role": "system", "content": instructions}));
     }
     for message in &prompt.messages {
         match message {

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::json;
 use void_agent::brains::BuiltinBrain;
-use void_control::agents;
 use void_control::proposals::{self, ProposeRequest};
+use void_control::{agents, freezes};
 use void_domain::capabilities::Capability;
+use void_domain::services::Services;
 use void_domain::taint::Taint;
+use void_testkit::eventually;
 
-use super::CATALOGUE;
+use super::{CATALOGUE, call};
 use crate::labs::Lab;
 use crate::rooms::{Engine, Room, Setup};
 
@@ -296,17 +299,98 @@ async fn what_is_cooling_down_is_told_with_its_time() {
     assert!(
         again
             .body
-            .contains("It did not run (cooling down): again from "),
+            .contains("It did not run (cooling down): again in "),
         "{}",
         again.body
     );
     let asked = room.turn("restrat the new blog").await;
     assert!(
-        asked.body.contains("is cooling down: again from "),
+        asked.body.contains("is cooling down: again in "),
         "{}",
         asked.body
     );
     assert!(!asked.body.contains("Shall I"), "{}", asked.body);
     let effects = [("restart-blog-new".to_owned(), 1)];
     assert_eq!(room.lab.effects(), BTreeMap::from(effects));
+}
+
+/// What a freeze holds says whose it is and what ends it; nothing has run.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_frozen_says_by_whom_and_what_lets_go() {
+    let room = room("little-blue", Engine::Sqlite).await;
+    let reason = Some("hands off".to_owned());
+    let frozen = freezes::freeze(&room.control, &room.owner, reason, None).await;
+    frozen.unwrap();
+    for _ in 0..2 {
+        let held = room.turn("restart the new blog").await;
+        assert!(
+            held.body
+                .contains("It did not run: everything is frozen by owner"),
+            "{}",
+            held.body
+        );
+        assert!(
+            held.body
+                .ends_with("until you thaw it. `void thaw` lets go; say it again then."),
+            "{}",
+            held.body
+        );
+    }
+    assert_eq!(room.lab.effects(), BTreeMap::new());
+}
+
+/// The same in ever other words is taken a few times; then she names what waits and says when more is taken.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_in_other_words_names_what_waits_already() {
+    let room = room("little-blue", Engine::Sqlite).await;
+    let mut last = String::new();
+    for said in [
+        "stop iventoy",
+        "please stop iventoy",
+        "turn iventoy off",
+        "halt iventoy",
+        "switch iventoy off",
+        "power off iventoy",
+    ] {
+        last = room.turn(said).await.body;
+    }
+    let rows = room.proposals().await;
+    let waiting: Vec<_> = rows
+        .iter()
+        .filter(|row| row.status().as_str() == "pending")
+        .collect();
+    assert_eq!(waiting.len(), 1);
+    let names = format!(
+        "the same waits for your yes already: **{}**",
+        waiting[0].code
+    );
+    assert!(last.contains(&names), "{last}");
+    assert!(last.contains("are taken again "), "{last}");
+}
+
+/// A change of a service is told with its name and its direction.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_changed_is_named_with_its_direction() {
+    let services = json!({"services": [{"id": "caddy", "label": "Caddy", "interval_s": 1,
+        "check": {"kind": "tcp", "address": "127.0.0.1:9"}}]});
+    let setup = Setup {
+        lab: Arc::new(Lab::of(CATALOGUE)),
+        services: Services::parse(&services.to_string()).unwrap(),
+        ..Setup::default()
+    };
+    let room = setup.open(Arc::new(BuiltinBrain)).await;
+    eventually("the change to be on the record", || async {
+        let told = call(&room, "recent_activity", json!({})).await;
+        let record = told["record"].as_array().unwrap();
+        let mut changes = record.iter().filter(|entry| entry["service"] == "caddy");
+        changes.any(|entry| entry["status"] == "down").then_some(())
+    })
+    .await;
+    let news = room.turn("what happened today?").await;
+    assert!(
+        news.body
+            .contains("caddy changed from unknown to down, as its check saw"),
+        "{}",
+        news.body
+    );
 }

@@ -85,7 +85,7 @@ const AFTER: [&str; 8] = [
 ];
 
 /// `{}` is the order.
-const NOT_ORDERED: [&str; 92] = [
+const NOT_ORDERED: [&str; 100] = [
     "do not {}",
     "don't {}",
     "don’t {}",
@@ -178,6 +178,33 @@ const NOT_ORDERED: [&str; 92] = [
     "{}, hello",
     "{} and blue",
     "12:30:01 {}",
+    "would you {}?",
+    "would you {}",
+    "would you mind, {}",
+    "when jellyfin goes down, {}",
+    "remind me tomorrow to {}",
+    "i was going to {} but changed my mind",
+    "reject the request to {}",
+    "{} except caddy",
+];
+/// A no to the order, wherever it stands and whatever stands between: it is not even offered.
+const FORBIDDEN: [&str; 16] = [
+    "do not {}",
+    "don't {}",
+    "never {}",
+    "please never, ever, {}",
+    "do not, under any circumstances, {}",
+    "do not - really - {}",
+    "under no circumstances, {}",
+    "you must not, as i said, {}",
+    "you should never, please, {}",
+    "no need to {}",
+    "whatever you do, don't {}",
+    "nobody may {}",
+    "bitte nicht, unter keinen umständen, {}",
+    "auf keinen fall, wirklich, {}",
+    "nein, niemals, {}",
+    "{} is not needed",
 ];
 const GERMAN_ADVERBS: [&str; 24] = [
     " nicht",
@@ -206,7 +233,10 @@ const GERMAN_ADVERBS: [&str; 24] = [
     " vielleicht",
 ];
 /// `{}` is the infinitive.
-const GERMAN_NOT_ORDERED: [&str; 37] = [
+const GERMAN_NOT_ORDERED: [&str; 40] = [
+    "würdest du {}",
+    "würdest du {}?",
+    "wenn jellyfin ausfällt, {}",
     "soll ich {}?",
     "sollte man {}",
     "wie kann ich {}",
@@ -314,6 +344,27 @@ async fn nothing_that_is_not_ordered_is_done_in_ten_thousand() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forbidden_is_not_even_offered() {
+    let (listener, _room) = Listener::start().await;
+    let mut offered = Vec::new();
+    for (target, _) in TARGETS {
+        for (order, _) in ORDERS {
+            let order = order.replace('#', target);
+            for way in FORBIDDEN {
+                let said = way.replace("{}", &order);
+                let reaction = listener.hear(&[&said]).await;
+                assert_eq!(reaction.acts, Vec::<String>::new(), "{said}");
+                let asks = ["Shall I", "Which one do you mean"];
+                if asks.iter().any(|ask| reaction.body.contains(ask)) {
+                    offered.push(format!("{said}: {}", reaction.body));
+                }
+            }
+        }
+    }
+    assert!(offered.is_empty(), "{}", offered.join("\n"));
+}
+
 /// What takes a yes back, puts it off or makes a question of it.
 const TAKEN_BACK: [&str; 20] = [
     "?",
@@ -393,7 +444,10 @@ const NOT_WITHDRAWN: [&str; 31] = [
     "{} from nightly",
     "gestern musste ich {}",
 ];
-const WITHDRAWN: [&str; 17] = [
+const WITHDRAWN: [&str; 20] = [
+    "withdraw the stop of iventoy",
+    "reject the iventoy request",
+    "lehne den stopp von iventoy ab",
     "cancel that",
     "withdraw it",
     "reject it",

@@ -3,18 +3,18 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
-use void_domain::catalogue::{Catalogue, Lockout};
 use void_testkit::Tethered;
 use void_testkit::processes::Signal;
 
 use super::{ask, token, wait_for};
 use crate::Outcome;
+use crate::measure::lists::write_list;
 use crate::plan::Plan;
 use crate::servers::{Server, folder_in, own_program};
 use crate::statistics::{median, rounded};
@@ -33,7 +33,9 @@ pub(super) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
     let server = Server::with_catalogue(program, folder.path(), &catalogue).await?;
     let token = token(&server, NODE).await?;
     let starts = folder.path().join("starts");
-    write_list(folder.path(), &catalogue, &starts)?;
+    // What the node's list allows: to write down that it happened.
+    let argv = json!([own_program()?, "note-time", "--file", starts]);
+    write_list(folder.path(), NODE, &catalogue, &argv)?;
     let _node = node(&server, program, folder.path(), &token)?;
     wait_for(&server, 1).await?;
     let mut times = Vec::new();
@@ -47,27 +49,6 @@ pub(super) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
         "start_p50_ms": rounded(median(times.into_iter())),
         "start_p90_ms": rounded(tail),
     }))
-}
-
-/// What the node's list allows: to write down that it happened.
-fn write_list(folder: &Path, catalogue: &str, starts: &Path) -> Outcome<()> {
-    let parsed = Catalogue::parse(catalogue, &Lockout::default())
-        .map_err(|problems| format!("the catalogue of this measurement: {problems:?}"))?;
-    let entries: Vec<Value> = parsed
-        .actions()
-        .map(|action| {
-            Ok(json!({
-                "id": action.id, "tier": action.tier, "def": action.exec_digest(),
-                "argv": [own_program()?, "note-time", "--file", starts],
-            }))
-        })
-        .collect::<Outcome<_>>()?;
-    let stop = folder.join("stop");
-    let list = json!({"version": 1, "host": NODE, "stop_file": stop, "entries": entries});
-    let path = folder.join("list.json");
-    fs::write(&path, list.to_string())?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
-    Ok(())
 }
 
 /// The product's own node, let in by hand.

@@ -5,13 +5,13 @@ mod tests;
 
 use std::time::Duration;
 
-use super::{Frame, LINE_CHARS_MAX, Message, clock, person, record_line, short};
+use super::{Frame, LINE_CHARS_MAX, NotificationMessage, clock, person, record_line, short};
 use crate::alerts::{Alert, Alerted, Ended, Scope};
 use crate::mutes::{Mute, Muted};
 use crate::text;
 
 /// The message of an alert as it stands, and the mute that holds for it.
-pub fn alert(alert: &Alert, mute: Option<&Mute>, frame: &Frame) -> Message {
+pub fn alert(alert: &Alert, mute: Option<&Mute>, frame: &Frame) -> NotificationMessage {
     let mut lines = match alert.named.as_slice() {
         [only] if alert.total == 1 => alone(only, frame),
         named => named.iter().map(|one| member(one, frame)).collect(),
@@ -23,7 +23,7 @@ pub fn alert(alert: &Alert, mute: Option<&Mute>, frame: &Frame) -> Message {
     lines.extend(mute.map(|mute| muted(alert, mute, frame)));
     let mut lines: Vec<String> = lines.iter().map(|one| short(one, LINE_CHARS_MAX)).collect();
     lines.extend(record_line(frame));
-    Message {
+    NotificationMessage {
         title: rehearsed(frame, &short(&title(alert, frame), LINE_CHARS_MAX)),
         body: lines.join("\n"),
         is_whole: true,

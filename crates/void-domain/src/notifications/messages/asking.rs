@@ -20,7 +20,7 @@ pub(super) fn asking(
     let mut lines: Vec<String> = Vec::new();
     if let Some(words) = &card.words {
         let name = text::escaped(&card.asked_by);
-        lines.push(format!("{name} says: \"{}\"", text::escaped(words)));
+        lines.push(format!("{name} says: {}", text::words_in_quotes(words)));
     }
     lines.push(format!("If yes: {}", text::escaped(&card.consequence)));
     lines.push(card.checked_by.clone());
@@ -83,7 +83,8 @@ fn joined_lines(card: &Card, words: &Words, diff: &dyn Fn(&str) -> Vec<String>) 
     let mut lines = Vec::new();
     if let Some(reason) = &words.reason {
         let name = text::escaped(&card.asked_by);
-        lines.push(format!("{name} also says: \"{}\"", text::escaped(reason)));
+        let said = text::words_in_quotes(reason);
+        lines.push(format!("{name} also says: {said}"));
     }
     if let Some(change) = &words.diff {
         lines.push(diff_title(card));

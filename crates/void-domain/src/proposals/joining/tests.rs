@@ -161,6 +161,48 @@ fn what_joins_is_bounded_and_the_card_can_say_so() {
     assert_eq!(over.revision, 2);
 }
 
+/// Whoever reads what waits has time to answer, whatever its requester goes on saying; what makes it stricter waits for
+/// nobody.
+#[test]
+fn words_wait_for_each_other_and_what_is_stricter_does_not() {
+    let saying = |reason: &str| Twin {
+        reason: Some(reason.to_owned()),
+        ..twin()
+    };
+    let mut proposal = pending(Risk::Guarded);
+    for n in 0..JOINED_WORDS_AT_ONCE {
+        let words = saying(&format!("w{n}"));
+        assert_eq!(proposal.words_wait_until(&words, NOW), None, "{n}");
+        proposal = proposal.join(words, NOW).unwrap();
+    }
+    let until = NOW.plus(JOINED_WORDS_APART);
+    let just_before = Timestamp::from_ms(until.as_ms() - 1);
+    for at in [NOW, just_before] {
+        assert_eq!(proposal.words_wait_until(&saying("more"), at), Some(until));
+        // What was said before says nothing new.
+        for known in ["first", "w1"] {
+            assert_eq!(proposal.words_wait_until(&saying(known), at), None);
+        }
+        let tainted = Twin {
+            taint: Taint::from_sources(vec!["log:web".into()]),
+            ..saying("more")
+        };
+        let riskier = Twin {
+            risk: Risk::Critical,
+            ..saying("more")
+        };
+        for stricter in [tainted, riskier] {
+            assert_eq!(proposal.words_wait_until(&stricter, at), None);
+            let joined = proposal.clone().join(stricter, at).unwrap();
+            assert_eq!(joined.revision, proposal.revision + 1);
+            assert!(joined.reasons().any(|reason| reason == "more"));
+        }
+    }
+    assert_eq!(proposal.words_wait_until(&saying("more"), until), None);
+    let next = proposal.join(saying("more"), until).unwrap();
+    assert!(next.words_wait_until(&saying("and more"), until).is_some());
+}
+
 /// Random sequences: the result has all that any of them brought, in any order.
 #[test]
 fn nothing_is_lost_in_a_thousand_random_sequences() {

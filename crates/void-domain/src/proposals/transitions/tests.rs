@@ -119,7 +119,7 @@ fn in_place(proposal: Proposal) -> Moved {
 
 type Move = fn(Proposal) -> Outcome;
 
-const MOVES: [(&str, Move, Status); 13] = [
+const MOVES: [(&str, Move, Status); 15] = [
     ("approve", |p| p.approve("owner-cli", NOW), Status::Approved),
     (
         "reject",
@@ -146,8 +146,14 @@ const MOVES: [(&str, Move, Status); 13] = [
         |p| p.cancel("system", NOW, Cancellation::NotOnRecord),
         Status::Cancelled,
     ),
+    (
+        "refuse",
+        |p| p.refuse(NOW, Failure::new(FailureCode::Frozen, "y")),
+        Status::Refused,
+    ),
     ("expire", |p| p.expire(NOW), Status::Expired),
     ("start", |p| p.start(RUN), Status::Running),
+    ("put_back", |p| p.put_back(NOW), Status::Approved),
     (
         "succeed",
         |p| p.succeed(NOW, "system", json!({})),
@@ -188,13 +194,14 @@ fn allowed(from: Status) -> &'static [&'static str] {
             "join",
         ],
         Status::Approved => &[
+            "withdraw",
             "cancel changed",
             "cancel restored",
             "cancel unrecorded",
             "expire",
             "start",
         ],
-        Status::Running => &["succeed", "fail", "mark_unknown"],
+        Status::Running => &["put_back", "succeed", "fail", "mark_unknown"],
         Status::Unknown => &["succeed", "fail"],
         Status::Executed => &["verify"],
         Status::Failed
@@ -238,6 +245,43 @@ fn every_state_allows_exactly_its_moves() {
 fn a_check_is_recorded_once() {
     let executed = in_state(Status::Executed).verify(verification()).unwrap();
     assert!(executed.verify(verification()).is_err());
+}
+
+#[test]
+fn policy_takes_back_its_own_yes_and_no_persons() {
+    let refused = |by: &str| {
+        let approved = pending().approve(by, NOW).unwrap().proposal;
+        approved.refuse(NOW, Failure::new(FailureCode::Frozen, "y"))
+    };
+    let moved = refused(Approval::POLICY).unwrap();
+    assert_eq!(moved.transition.from, Some(Status::Approved));
+    assert_eq!(moved.transition.by, Approval::POLICY);
+    assert_eq!(moved.proposal.approval(), None);
+    for by in ["owner-cli", "owner-web", "", "Policy"] {
+        assert!(refused(by).is_err(), "{by}");
+    }
+    let mut running = in_state(Status::Running);
+    if let State::Running { approval, .. } = &mut running.state {
+        approval.by = Approval::POLICY.to_owned();
+    }
+    let late = running.refuse(NOW, Failure::new(FailureCode::Frozen, "y"));
+    assert!(late.is_err(), "it runs already");
+}
+
+#[test]
+fn a_persons_yes_is_put_back_as_it_was_and_policys_is_used_up() {
+    let running = in_state(Status::Running);
+    let before = running.approval().cloned();
+    let later = NOW.plus(std::time::Duration::from_secs(5));
+    let moved = running.put_back(later).unwrap();
+    assert_eq!(moved.proposal.approval().cloned(), before);
+    assert_eq!(
+        (moved.proposal.run(), moved.transition.by.as_str()),
+        (None, "system")
+    );
+    let by_policy = pending().approve(Approval::POLICY, NOW).unwrap().proposal;
+    let running = by_policy.start(RUN).unwrap().proposal;
+    assert!(running.put_back(later).is_err());
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! `/api/agents`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use void_testkit::models::{Format, ModelServer, Script};
 
 use crate::apps::{Engine, Setup};
 use crate::talks::{Turn, agents};
+
+fn agent(listed: &Value, slug: &str) -> Value {
+    let mut agents = listed["agents"].as_array().unwrap().iter();
+    agents.find(|agent| agent["slug"] == slug).unwrap().clone()
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agents_are_listed_with_brain_rights_and_budget() {
@@ -28,8 +33,8 @@ async fn agents_are_listed_with_brain_rights_and_budget() {
         .iter()
         .map(|agent| agent["slug"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["little-blue", "sentinel"]);
-    let blue = &listed["agents"][0];
+    assert_eq!(names, ["companion", "little-blue", "sentinel"]);
+    let blue = &agent(&listed, "little-blue");
     assert_eq!(
         (&blue["brain"], &blue["model"]),
         (&json!("anthropic"), &json!("scripted-1"))
@@ -40,7 +45,7 @@ async fn agents_are_listed_with_brain_rights_and_budget() {
     );
     assert_eq!(blue["capabilities"], json!(["read", "act"]));
     assert_eq!(
-        listed["agents"][1]["capabilities"],
+        agent(&listed, "sentinel")["capabilities"],
         json!(["read", "audit.read"])
     );
     assert_eq!(
@@ -49,7 +54,7 @@ async fn agents_are_listed_with_brain_rights_and_budget() {
         "looking makes nobody"
     );
     Turn::say(&owner, "hello").await.rest().await;
-    let blue = owner.get("/api/agents").await.ok()["agents"][0].clone();
+    let blue = agent(&owner.get("/api/agents").await.ok(), "little-blue");
     assert_eq!(
         (&blue["used_tokens"], &blue["used_cost_micros"]),
         (&json!(1_000), &json!(1_500))
@@ -69,10 +74,8 @@ async fn agents_are_listed_with_brain_rights_and_budget() {
     let id = tokens["tokens"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(tokens["tokens"][0]["name"], "little-blue");
     owner.delete(&format!("/api/tokens/{id}")).await.ok();
-    assert_eq!(
-        owner.get("/api/agents").await.ok()["agents"][0]["withdrawn"],
-        true
-    );
+    let listed = owner.get("/api/agents").await.ok();
+    assert_eq!(agent(&listed, "little-blue")["withdrawn"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,7 +150,7 @@ async fn an_agents_id_is_the_one_of_the_rows_it_asks_for() {
         let owner = app.owner();
         let listed = owner.get("/api/agents").await.ok();
         assert_eq!(
-            listed["agents"][0]["id"],
+            agent(&listed, "little-blue")["id"],
             json!(null),
             "she has not been spoken to"
         );
@@ -162,7 +165,9 @@ async fn an_agents_id_is_the_one_of_the_rows_it_asks_for() {
         let rows = owner.get("/api/proposals").await.ok();
         assert_eq!(rows["proposals"][0]["agent_id"], id.as_str(), "{rows}");
         let listed = owner.get("/api/agents").await.ok();
-        assert_eq!(listed["agents"][0]["id"], id.as_str());
-        assert_ne!(listed["agents"][1]["id"], id.as_str());
+        for slug in ["companion", "little-blue", "sentinel"] {
+            let is_hers = agent(&listed, slug)["id"] == id.as_str();
+            assert_eq!(is_hers, slug == "little-blue");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `/api/audit`
 
 use serde_json::{Value, json};
+use void_server::routes::{Content, ROUTES, Route};
 use void_verify::{Options, TailProof};
 
 use crate::apps::{App, Engine};
@@ -187,7 +188,8 @@ async fn an_export_proves_itself() {
 async fn an_export_that_cannot_be_finished_breaks_off() {
     let app = App::start().await;
     let owner = app.owner();
-    let calls = (0..600).map(|n| {
+    // More than a page of it.
+    let calls = (0..2_100).map(|n| {
         let owner = owner.clone();
         async move {
             owner
@@ -202,9 +204,9 @@ async fn an_export_that_cannot_be_finished_breaks_off() {
         file.execute_batch(sql).unwrap();
     };
     // The database itself refuses to change its record; whoever owns the file can.
-    let entry = owner.get("/api/audit/550").await.ok();
+    let entry = owner.get("/api/audit/2050").await.ok();
     damage(
-        "PRAGMA ignore_check_constraints = ON; UPDATE facts SET hash = 'damaged' WHERE seq = 550;",
+        "PRAGMA ignore_check_constraints = ON; UPDATE facts SET hash = 'damaged' WHERE seq = 2050;",
     );
     let download = owner.request(reqwest::Method::GET, "/api/audit-export");
     let broken = match download.send().await {
@@ -221,7 +223,7 @@ async fn an_export_that_cannot_be_finished_breaks_off() {
     let second = owner.get("/api/audit/3").await.ok();
     let hash = |entry: &Value| entry.as_str().unwrap().to_owned();
     damage(&format!(
-        "UPDATE facts SET hash = '{}' WHERE seq = 550; UPDATE facts SET hash = '{}' WHERE seq = 2;",
+        "UPDATE facts SET hash = '{}' WHERE seq = 2050; UPDATE facts SET hash = '{}' WHERE seq = 2;",
         hash(&entry["hash"]),
         hash(&second["prev"]),
     ));
@@ -292,6 +294,62 @@ async fn an_agent_reads_the_record_by_one_right_and_nobodys_words() {
         .ok();
     assert_eq!(&one, created);
     opens_nothing_else(&auditor).await;
+}
+
+/// A hash of words or parameters that are withheld gives away the short ones: whoever has it tries them all. So no hash of
+/// an entry, and no digest of another's parameters, reaches an agent by any route, tool or event.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_answer_gives_an_agent_a_hash_of_what_it_is_not_shown() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let asking = app.agent("asking").await;
+    let rights = ["read", "act", "suggest", "audit.read"];
+    let auditor = app.holder("agent", "auditor", &rights).await.caller;
+    let params = json!({"replicas": 73_519, "zone": "north", "image": "app:1.2"});
+    let secret = json!({"reason": "pin 6434", "params": params});
+    let path = "/api/actions/scale-a/run";
+    let asked = asking.post(path, secret).await.ok();
+    let row = app.row(asked["action_row_id"].as_str().unwrap()).await;
+    asking.run("touch-a").await.ok();
+    owner.post("/api/freeze", json!({})).await.ok();
+    let mut withheld: Vec<String> = (app.audit().await.iter())
+        .map(|entry| entry.hash.to_string())
+        .collect();
+    withheld.push(row["digest"].as_str().unwrap().to_owned());
+    let check = |path: &str, text: &str| {
+        for hash in &withheld {
+            assert!(!text.contains(hash.as_str()), "{path}: {text}");
+        }
+    };
+    let is_read = |route: &&Route| {
+        let is_stream = matches!(route.response, Content::Text("text/event-stream"));
+        route.method == "GET" && !route.path.contains('{') && !is_stream && route.path != "/mcp"
+    };
+    let mut answered = Vec::new();
+    for route in ROUTES.iter().filter(is_read) {
+        let answer = auditor.get(route.path).await;
+        check(route.path, &answer.text);
+        if answer.status == 200 {
+            answered.push(route.path);
+        }
+    }
+    for path in ["/api/status", "/api/audit", "/api/proposals", "/metrics"] {
+        assert!(answered.contains(&path), "{path}: {answered:?}");
+    }
+    for seq in 1..=withheld.len() {
+        let path = format!("/api/audit/{seq}");
+        check(&path, &auditor.get(&path).await.text);
+    }
+    let request = auditor.request(reqwest::Method::GET, "/api/events?after=0");
+    let mut stream = request.send().await.unwrap();
+    let mut heard = String::new();
+    while !heard.contains("freeze.changed") {
+        heard.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
+    }
+    check("/api/events", &heard);
+    // The owner has them all.
+    let whole = owner.get("/api/audit?limit=500").await.text;
+    assert!(withheld.iter().all(|hash| whole.contains(hash.as_str())));
 }
 
 async fn opens_nothing_else(auditor: &Caller) {

@@ -123,6 +123,81 @@ async fn yes_puts_it_beside(app: &App, row: &Value, action: &Value) {
         .error(404, "unknown_action");
 }
 
+/// A draft not far from the largest that there may be.
+fn much_wider(app: &App, number: usize) -> String {
+    let mut catalogue: Value = serde_json::from_str(&loaded(app)).unwrap();
+    let actions = catalogue["actions"].as_array_mut().unwrap();
+    for n in 0..250 {
+        let mut action: Value = serde_json::from_str(ADDED).unwrap();
+        action["id"] = json!(format!("added-{number}-{n}"));
+        actions.push(action);
+    }
+    format!("{catalogue:#}\n")
+}
+
+/// A page of large drafts is no multiple of them; what is left out is counted, and the row and its card have it.
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_shorten_large_drafts_and_the_card_has_them_whole() {
+    const DRAFTS: usize = 50;
+    const LIST_BYTES: usize = 512 * 1024;
+    let app = App::start().await;
+    let owner = app.owner();
+    let mut whole = 0;
+    let mut row = Value::Null;
+    for number in 0..DRAFTS {
+        let body = json!({"file": much_wider(&app, number), "reason": "a new service"});
+        row = owner.post("/api/actions/patch", body).await.ok();
+        whole += row["change"]["diff"].as_str().unwrap().len();
+    }
+    assert!(whole > 2 * 1024 * 1024, "{whole}");
+    assert_eq!(row["left_out"], Value::Null);
+    for (path, rows) in [
+        ("/api/inbox?limit=50", "items"),
+        ("/api/proposals?limit=50", "proposals"),
+        ("/api/actions/pending?limit=50", "pending"),
+    ] {
+        // A page also ends where the stored rows of it are two mebibytes.
+        let (mut items, mut next) = (Vec::new(), path.to_owned());
+        loop {
+            let answer = owner.get(&next).await;
+            let length = answer.text.len();
+            assert!(length < LIST_BYTES, "{path}: {length}");
+            let list = answer.ok();
+            items.extend(list[rows].as_array().unwrap().clone());
+            let Some(cursor) = list["next"].as_str() else {
+                break;
+            };
+            next = format!("{path}&cursor={cursor}");
+        }
+        assert_eq!(items.len(), DRAFTS, "{path}");
+        let listed = items.iter().find(|item| item["id"] == row["id"]).unwrap();
+        let (diff, all) = (
+            listed["change"]["diff"].as_str().unwrap(),
+            row["change"]["diff"].as_str().unwrap(),
+        );
+        assert!(all.starts_with(diff) && diff.len() <= 1_024, "{path}");
+        assert_eq!(listed["digest"], row["digest"]);
+        let added = all.lines().filter(|line| line.starts_with('+')).count();
+        let left_out = &listed["left_out"];
+        let counted = (&left_out["added_lines"], &left_out["removed_lines"]);
+        let removed = all.lines().filter(|line| line.starts_with('-')).count();
+        assert_eq!(counted, (&json!(added), &json!(removed)), "{path}");
+        let kept = listed["change"]["summary"].as_array().unwrap().len();
+        let sentences = row["change"]["summary"].as_array().unwrap().len();
+        assert_eq!(left_out["sentences"], json!(sentences - kept));
+        assert!(left_out["bytes"].as_u64().unwrap() >= (all.len() - diff.len()) as u64);
+    }
+    let home = owner.get("/api/home").await;
+    assert!(home.text.len() < 2 * LIST_BYTES, "{}", home.text.len());
+    let path = format!("/api/proposals/{}", id(&row));
+    let read = owner.get(&path).await.ok();
+    let card = owner.get(&format!("{path}/card")).await.ok();
+    for read in [&read, &card["row"]] {
+        assert_eq!(read["change"], row["change"]);
+        assert_eq!(read["left_out"], Value::Null);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_patch_is_the_same_draft_as_the_file_it_makes() {
     let app = App::start().await;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use void_domain::limits;
 use void_testkit::eventually;
 use void_testkit::models::{Format, ModelServer, Script};
 
+use super::entities::{new, new_space};
 use crate::apps::{App, Engine, Setup};
 use crate::callers::Caller;
 use crate::labs::Lab;
@@ -32,6 +34,8 @@ async fn say_and_leave(caller: &Caller, conversation: &str, text: &str) -> Strin
     let path = format!("/api/conversations/{conversation}/messages");
     let started = caller.post(&path, json!({"text": text})).await.ok();
     assert_eq!(started["conversation_id"], conversation);
+    assert_ne!(started["message_id"], Value::Null);
+    assert_ne!(started["message_id"], started["assistant_message_id"]);
     started["assistant_message_id"].as_str().unwrap().to_owned()
 }
 
@@ -48,9 +52,10 @@ async fn ended(caller: &Caller, conversation: &str) -> Value {
 /// What a model is told before it is told anything else: what is no order, and whose words are whose.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_model_is_told_what_is_no_order() {
-    let model = model([Script::says("I see."), Script::says("I see.")]);
+    let everybody = ["companion", "little-blue", "sentinel"];
+    let model = model(everybody.map(|_| Script::says("I see.")));
     let app = app_with(&model).await;
-    for slug in ["little-blue", "sentinel"] {
+    for slug in everybody {
         let path = format!("/api/agents/{slug}/conversation");
         let open = app.owner().get(&path).await.ok();
         let id = open["conversation_id"].as_str().unwrap().to_owned();
@@ -58,7 +63,7 @@ async fn every_model_is_told_what_is_no_order() {
         ended(&app.owner(), &id).await;
     }
     let bodies = model.bodies();
-    assert_eq!(bodies.len(), 2);
+    assert_eq!(bodies.len(), everybody.len());
     for body in bodies {
         let told = body["system"].to_string().replace("\\n", " ");
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -414,22 +419,23 @@ async fn what_is_said_is_bounded_and_strangers_are_not_heard() {
             .await
             .error(404, "not_found");
     }
-    // A turn of one conversation is not read by way of another, and a person's words are no turn.
+    // A turn of one conversation is not read by way of another, neither by its own message nor by what it answers.
     let (_, messages) = conversation(&owner).await;
     let said = messages[0]["id"].as_str().unwrap();
-    owner
-        .get(&format!("/api/conversations/{id}/stream?messageId={said}"))
-        .await
-        .error(404, "not_found");
     let other = owner.get("/api/agents/sentinel/conversation").await.ok();
     let other = other["conversation_id"].as_str().unwrap();
     let answer = messages[1]["id"].as_str().unwrap();
-    owner
-        .get(&format!(
-            "/api/conversations/{other}/stream?messageId={answer}"
-        ))
-        .await
-        .error(404, "not_found");
+    for message in [said, answer] {
+        let path = format!("/api/conversations/{other}/stream?messageId={message}");
+        owner.get(&path).await.error(404, "not_found");
+        let path = format!("/api/conversations/{id}/stream?messageId={message}");
+        let heard = owner.request(Method::GET, &path).send().await.unwrap();
+        let heard = heard.text().await.unwrap();
+        assert!(
+            heard.contains(&format!("\"assistant_message_id\":\"{answer}\"")),
+            "{heard}"
+        );
+    }
     owner
         .get(&format!("/api/conversations/{other}/stream"))
         .await
@@ -476,5 +482,100 @@ async fn a_long_history_comes_in_pages_on_both_engines() {
             fresh["conversation_id"]
         );
         assert_eq!(owner.get(&path).await.ok(), newest, "the older one stays");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_about_something_that_is_there() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let space = new_space(&owner, "Lab").await;
+    let page = new(&owner, &space, "pages", json!({"title": "Caddy"})).await;
+    let about = json!({"kind": "page", "id": page["id"]});
+    let first = owner.post("/api/conversations", about.clone()).await.ok();
+    assert_eq!(first["space_id"], space.as_str());
+    let again = owner.post("/api/conversations", about).await.ok();
+    assert_eq!(again["conversation_id"], first["conversation_id"]);
+    let action = json!({"kind": "action", "id": "stop-a", "agent": "sentinel"});
+    let action = owner.post("/api/conversations", action).await.ok();
+    assert_eq!(
+        (&action["space_id"], &action["agent"]["slug"]),
+        (&Value::Null, &json!("sentinel"))
+    );
+    // One in which nothing was said is in no list.
+    let list = format!(
+        "/api/conversations?kind=page&id={}",
+        page["id"].as_str().unwrap()
+    );
+    assert_eq!(owner.get(&list).await.ok()["conversations"], json!([]));
+    let id = first["conversation_id"].as_str().unwrap();
+    let say = format!("/api/conversations/{id}/messages");
+    owner.post(&say, json!({"text": "what is it?"})).await.ok();
+    for list in [list, format!("/api/conversations?space={space}")] {
+        let listed = owner.get(&list).await.ok();
+        let one = &listed["conversations"][0];
+        assert_eq!(
+            (&one["conversation_id"], &one["about"]),
+            (&json!(id), &json!({"kind": "page", "id": page["id"]}))
+        );
+    }
+    for (body, status) in [
+        (json!({}), 422),
+        (json!({"kind": "page"}), 422),
+        (json!({"kind": "book", "id": "x"}), 404),
+        (json!({"kind": "page", "id": "x"}), 404),
+        (json!({"kind": "task", "id": page["id"]}), 404),
+        (json!({"kind": "action", "id": "no-such"}), 404),
+        (json!({"kind": "service", "id": "no-such"}), 404),
+        (
+            json!({"kind": "page", "id": page["id"], "agent": "nobody"}),
+            404,
+        ),
+    ] {
+        let answer = owner.post("/api/conversations", body.clone()).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text);
+    }
+    for wrong in ["", "kind=page", "id=x", "space=x", "kind=page&id=x&space=x"] {
+        let answer = owner.get(&format!("/api/conversations?{wrong}")).await;
+        answer.error(422, "invalid");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_taken_along_and_away() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let owner = app.owner();
+        Turn::say(&owner, "hello").await.rest().await;
+        let (id, messages) = conversation(&owner).await;
+        let path = format!("/api/conversations/{id}");
+        let exported = owner.get(&format!("{path}/export")).await.ok();
+        assert_eq!(
+            (&exported["agent"], &exported["about"]),
+            (&json!("little-blue"), &Value::Null)
+        );
+        let bodies = |messages: &[Value]| -> Vec<Value> {
+            messages.iter().map(|one| one["body"].clone()).collect()
+        };
+        let all = exported["messages"].as_array().unwrap();
+        assert_eq!(bodies(all), bodies(&messages));
+        assert_eq!(all[1]["turn"]["status"], "done");
+        assert_eq!(owner.delete(&path).await.ok(), json!({"deleted": true}));
+        owner.delete(&path).await.error(404, "not_found");
+        owner
+            .get(&format!("{path}/export"))
+            .await
+            .error(404, "not_found");
+        owner
+            .get(&format!("{path}/messages"))
+            .await
+            .error(404, "not_found");
+        let entries = app.audited("conversation.deleted").await;
+        assert_eq!(entries.len(), 1);
+        assert!(
+            !entries[0].detail.contains("hello"),
+            "{}",
+            entries[0].detail
+        );
     }
 }

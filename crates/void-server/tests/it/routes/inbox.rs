@@ -10,7 +10,7 @@ use crate::masks::members;
 async fn what_waits_is_listed_oldest_first_with_its_whole_row() {
     let app = App::start().await;
     let owner = app.owner();
-    let empty = json!({"items": [], "next": null, "counts": {"proposal": 0, "failure": 0, "join": 0, "untold": 0}});
+    let empty = json!({"items": [], "next": null, "counts": {"proposal": 0, "draft": 0, "failure": 0, "join": 0, "untold": 0}});
     assert_eq!(owner.get("/api/inbox").await.ok(), empty);
     let rows = [
         app.queue("stop-a").await,
@@ -22,7 +22,7 @@ async fn what_waits_is_listed_oldest_first_with_its_whole_row() {
     assert_eq!(
         (&inbox["counts"], &inbox["next"]),
         (
-            &json!({"proposal": 3, "failure": 0, "join": 0, "untold": 0}),
+            &json!({"proposal": 3, "draft": 0, "failure": 0, "join": 0, "untold": 0}),
             &Value::Null
         )
     );

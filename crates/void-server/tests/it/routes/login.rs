@@ -17,6 +17,7 @@ async fn anybody_hears_how_the_owner_can_sign_in_and_nothing_else() {
             "rehearsal": false,
             "methods": {"passkey": passkey, "password": password, "token": true},
             "is_set_up": passkey || password,
+            "called": null,
         })
     };
     let look = async || app.anonymous().get("/api/login").await.ok();

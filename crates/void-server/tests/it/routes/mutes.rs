@@ -91,6 +91,14 @@ async fn only_the_owner_mutes_what_is_watched_for_a_reason_and_a_bounded_time() 
             assert_eq!(refused.status, status, "{change}: {}", refused.text);
             refused.error(status, code);
         }
+        // Whoever typed --for is told no field, a program is.
+        let mut body = good.clone();
+        body["for_s"] = json!(LASTS_MAX.as_secs() + 1);
+        let refused = owner.post("/api/mutes", body).await;
+        let sentence = json!("a mute must end within 30 days");
+        let error = refused.error(422, "invalid");
+        assert_eq!(error["message"], sentence);
+        assert_eq!(error["fields"]["until"], sentence);
         assert!(muted(&app).await.is_empty());
         assert!(app.audited("mute.set").await.is_empty());
         // At the bound, and by a moment.

@@ -295,7 +295,7 @@ async fn a_proposal_is_withdrawn_by_who_made_it_or_by_the_owner() {
     assert_eq!(cancelled["status"], "cancelled");
     assert_eq!(
         cancelled["error"],
-        json!({"code": "withdrawn", "message": "withdrawn before it was decided"})
+        json!({"code": "withdrawn", "message": "withdrawn before it started"})
     );
     let again = blue
         .post_nothing(&cancel(&row))
@@ -363,7 +363,7 @@ async fn an_unknown_outcome_waits_until_the_owner_has_looked() {
     );
     assert_eq!(
         inbox["counts"],
-        json!({"proposal": 0, "failure": 1, "join": 0, "untold": 0})
+        json!({"proposal": 0, "draft": 0, "failure": 1, "join": 0, "untold": 0})
     );
 
     let path = format!("/api/proposals/{}/settle", row["code"].as_str().unwrap());

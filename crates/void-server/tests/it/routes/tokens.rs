@@ -28,7 +28,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         masked(&list),
         json!({"tokens": [{
             "id": "<id>", "kind": "agent", "agent_id": "<id>", "name": "blue", "capabilities": ["read", "act"],
-            "created_at": "<time>", "revoked_at": null, "quarantined": false,
+            "created_at": "<time>", "revoked_at": null, "quarantined": false, "taint": [], "tainted_at": null,
         }]})
     );
     let hash = void_domain::digests::Digest::of(token.as_bytes()).to_string();
@@ -49,7 +49,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         error["hint"],
         "ask for the same capabilities, or choose another name"
     );
-    let viewer = json!({"kind": "viewer", "name": "blue"});
+    let viewer = json!({"kind": "viewer", "name": "hall"});
     let watching = owner.post("/api/tokens", viewer.clone()).await.ok();
     app.secrets.add(watching["token"].as_str().unwrap());
     let error = owner
@@ -66,7 +66,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
     // A viewer's name is free again, for a token that is another one.
     let path = format!("/api/tokens/{}", watching["id"].as_str().unwrap());
     owner.delete(&path).await.ok();
-    let viewer = json!({"kind": "viewer", "name": "blue"});
+    let viewer = json!({"kind": "viewer", "name": "hall"});
     let second = owner.post("/api/tokens", viewer).await.ok();
     app.secrets.add(second["token"].as_str().unwrap());
     assert_ne!(second["token"], watching["token"]);
@@ -207,6 +207,10 @@ async fn capabilities_that_nothing_uses_are_refused() {
             let said =
                 format!("nothing in Void uses the capability {unused} yet, so it is not granted");
             assert_eq!(refused["fields"]["capabilities"], said);
+            assert_eq!(
+                refused["message"], said,
+                "no field stands before a sentence"
+            );
         }
     }
     assert_eq!(

@@ -44,6 +44,7 @@ impl Quote {
         let piece = match style {
             // Without looks it would be words like any others.
             Style::Code if !self.is_styled => format!("`{piece}`"),
+            Style::Italic if !self.is_styled => format!("“{piece}”"),
             _ => piece.to_owned(),
         };
         let mut shown = ShownLines::new(self.is_styled);
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn marks_are_drawn_and_asterisks_are_not() {
         let text = "# Now\n**caddy** is `up`\n- *one*";
-        assert_eq!(whole(None, &[text]), "│ Now\n│ caddy is `up`\n│ • one");
+        assert_eq!(whole(None, &[text]), "│ Now\n│ caddy is `up`\n│ • “one”");
         assert_eq!(
             drawn(None, &[text], true),
             "│ \u{1b}[1mNow\u{1b}[0m\n│ \u{1b}[1mcaddy\u{1b}[0m is \u{1b}[36mup\u{1b}[0m\n│ • \u{1b}[3mone\u{1b}[0m"

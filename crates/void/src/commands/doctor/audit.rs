@@ -30,7 +30,8 @@ const BROKEN_NEXT: &str =
 pub(super) async fn check_served(server: &ServerCheck, findings: &mut Findings) {
     let total = server.status.audit_seq;
     let after = total.saturating_sub(ENTRIES_MAX);
-    let head = void_verify::parse_hash(server.status.audit_head.as_bytes());
+    let head = server.status.audit_head.as_deref();
+    let head = head.and_then(|head| void_verify::parse_hash(head.as_bytes()));
     // Before the first entry there is no hash to find.
     let head = head.filter(|_| total > 0);
     let verifying = tokio::time::timeout(SERVED_WITHIN, verify(server, after, head));
@@ -106,8 +107,9 @@ async fn verify(
     let response = server.client.stream(&path).await?;
     let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
     let options = Options { head, threads: 1 };
-    let verifying =
-        tokio::task::spawn_blocking(move || void_verify::verify(Export::new(chunks), &options));
+    let verifying = tokio::task::spawn_blocking(move || {
+        void_verify::verify(ExportReader::new(chunks), &options)
+    });
     let mut body = response.bytes_stream();
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map(|bytes| bytes.to_vec()).map_err(io::Error::other);
@@ -124,19 +126,19 @@ async fn verify(
 }
 
 /// An export as it comes in. One that breaks off is an error, not an end.
-struct Export {
+struct ExportReader {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
     rest: io::Cursor<Vec<u8>>,
 }
 
-impl Export {
+impl ExportReader {
     fn new(chunks: mpsc::Receiver<io::Result<Vec<u8>>>) -> Self {
         let rest = io::Cursor::default();
         Self { chunks, rest }
     }
 }
 
-impl Read for Export {
+impl Read for ExportReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.rest.read(buffer)?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::findings::Findings;
 use crate::commands::Session;
+use crate::commands::storage::in_units;
 
 const DISK_FREE_BYTES_MIN: u64 = 256 * MIB;
 const MIB: u64 = 1024 * 1024;
@@ -95,12 +96,12 @@ fn check_disk(folder: &Path, findings: &mut Findings) {
     };
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     if free >= DISK_FREE_BYTES_MIN {
-        findings.fine("disk", format!("{} MiB are free", free / MIB));
+        findings.fine("disk", format!("{} are free", in_units(free)));
         return;
     }
     let message = format!(
-        "only {} MiB are free in {}; new work is refused when it runs out",
-        free / MIB,
+        "only {} are free in {}; new work is refused when it runs out",
+        in_units(free),
         folder.display()
     );
     let next = format!("free some space: du -xh --max-depth=1 {}", folder.display());

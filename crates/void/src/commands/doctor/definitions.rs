@@ -5,7 +5,7 @@ use void_domain::services::Services;
 use void_domain::text;
 
 use super::findings::Findings;
-use crate::commands::{Session, quoted};
+use crate::commands::{Session, counted, quoted};
 use crate::{catalogue, services};
 
 /// What the files say; `None` for one that is refused.
@@ -43,11 +43,18 @@ fn check_catalogue(session: &Session<'_>, findings: &mut Findings) -> Option<Cat
         let message = "it is empty: nothing may run";
         findings.warn("catalogue", message, format!("write {path}"));
     } else if warnings > 0 {
-        let message = format!("{count} actions, {warnings} warnings");
+        let message = format!(
+            "{}, {}",
+            counted(count, "action"),
+            counted(warnings, "warning")
+        );
         findings.warn("catalogue", message, lint);
     } else {
         let digest = catalogue.digest().short();
-        findings.fine("catalogue", format!("{count} actions, digest {digest}"));
+        findings.fine(
+            "catalogue",
+            format!("{}, digest {digest}", counted(count, "action")),
+        );
     }
     Some(catalogue)
 }

@@ -86,7 +86,10 @@ fn secret_files(session: &Session<'_>) -> Vec<PathBuf> {
         .filter_map(|reference| match reference {
             Some(Reference::File(path)) => Some(path.clone()),
             Some(
-                Reference::Environment(_) | Reference::Credential(_) | Reference::PlainAddress(_),
+                Reference::Environment(_)
+                | Reference::Credential(_)
+                | Reference::Program(_)
+                | Reference::PlainAddress(_),
             )
             | None => None,
         });

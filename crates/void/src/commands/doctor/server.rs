@@ -76,6 +76,7 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
             }
             check_displaced(&status, findings);
             check_storage(&status, findings);
+            check_embeddings(&status, findings);
             check_clock(&status, asked_at, findings);
             check_services(&client, findings).await;
             Some(ServerCheck { client, status })
@@ -100,6 +101,28 @@ fn check_storage(status: &StatusResponse, findings: &mut Findings) {
     let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
     let message = format!("{bytes}; rows: {rows}; kept: {}", storage::kept(storage));
     findings.fine("storage", message);
+}
+
+/// Where they are off there is nothing to say.
+fn check_embeddings(status: &StatusResponse, findings: &mut Findings) {
+    let Some(embeddings) = &status.embeddings else {
+        return;
+    };
+    let mut message = format!(
+        "{} of {} texts can be found by meaning, {} chunks",
+        embeddings.done, embeddings.total, embeddings.chunks
+    );
+    if embeddings.skipped > 0 {
+        message.push_str(&format!("; of {} no vector was made", embeddings.skipped));
+    }
+    match &embeddings.message {
+        None => findings.fine("embeddings", message),
+        Some(trouble) => findings.warn(
+            "embeddings",
+            format!("{trouble}; {message}"),
+            "look at embeddings, embeddings_url and embeddings_key in void.toml; searches go by words until then",
+        ),
+    }
 }
 
 /// Why the server itself froze everything: its database went back.

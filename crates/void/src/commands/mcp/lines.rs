@@ -8,7 +8,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// More than all tools have to say about the largest catalogue.
 pub(super) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-pub(super) struct Lines<R> {
+pub(super) struct InputLines<R> {
     reader: R,
     /// Room for what is read; what is in use is `start..end`.
     buffer: Vec<u8>,
@@ -19,13 +19,13 @@ pub(super) struct Lines<R> {
     skips: bool,
 }
 
-pub(super) enum Arrived<'a> {
+pub(super) enum InputLine<'a> {
     /// One or more, each with its end.
     Whole(&'a [u8]),
     TooLong,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> InputLines<R> {
     /// What a client says.
     pub(super) const fn of(reader: R) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// What has arrived; `None` at the end. A last line without an end is one too.
-    pub(super) fn next(&mut self) -> io::Result<Option<Arrived<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<InputLine<'_>>> {
         // How much of what is in use is known to hold no end of a line.
         let mut seen = 0;
         loop {
@@ -61,13 +61,13 @@ impl<R: Read> Lines<R> {
             if let Some(last) = fresh.iter().rposition(|byte| *byte == b'\n') {
                 let start = self.start;
                 self.start += seen + last + 1;
-                return Ok(self.buffer.get(start..self.start).map(Arrived::Whole));
+                return Ok(self.buffer.get(start..self.start).map(InputLine::Whole));
             }
             seen = self.end - self.start;
             if seen > self.line_bytes_max {
                 self.start = self.end;
                 self.skips = true;
-                return Ok(Some(Arrived::TooLong));
+                return Ok(Some(InputLine::TooLong));
             }
             if self.fill()? == 0 {
                 let last = self.buffer.get(self.start..self.end);
@@ -78,7 +78,7 @@ impl<R: Read> Lines<R> {
                 // Nothing follows, so it may be taken for whole.
                 self.buffer = [last, vec![b'\n']].concat();
                 (self.start, self.end) = (self.buffer.len(), self.buffer.len());
-                return Ok(Some(Arrived::Whole(&self.buffer)));
+                return Ok(Some(InputLine::Whole(&self.buffer)));
             }
         }
     }
@@ -133,12 +133,12 @@ mod tests {
     }
 
     fn all(text: &[u8], size: usize) -> Vec<Option<Vec<u8>>> {
-        let mut lines = Lines::of(Pieces(text, size));
+        let mut lines = InputLines::of(Pieces(text, size));
         let mut seen = Vec::new();
         while let Some(arrived) = lines.next().unwrap() {
             match arrived {
-                Arrived::TooLong => seen.push(None),
-                Arrived::Whole(whole) => {
+                InputLine::TooLong => seen.push(None),
+                InputLine::Whole(whole) => {
                     let parts = whole.split_inclusive(|byte| *byte == b'\n');
                     seen.extend(parts.map(|line| Some(line.to_vec())));
                 }

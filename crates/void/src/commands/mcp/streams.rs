@@ -12,7 +12,7 @@ use serde_json::Value;
 use void_domain::failures::FailureCode;
 
 use super::answers::Answers;
-use super::lines::{Arrived, Lines};
+use super::lines::{InputLine, InputLines};
 use super::servers::Server;
 use crate::exit::CommandError;
 
@@ -44,7 +44,7 @@ impl Stream {
         let (end, ended) = channel();
         let (still_open, given) = (Arc::clone(&open), Arc::clone(&answers));
         std::thread::spawn(move || {
-            read(&given, Lines::after(early, reading));
+            read(&given, InputLines::after(early, reading));
             let unanswered = given.take(|| still_open.store(false, Ordering::Release));
             let _ = end.send(lost(&server, &given, &unanswered));
         });
@@ -86,11 +86,11 @@ impl Stream {
     }
 }
 
-fn read(answers: &Answers, mut lines: Lines<TcpStream>) {
+fn read(answers: &Answers, mut lines: InputLines<TcpStream>) {
     while let Ok(Some(arrived)) = lines.next() {
         match arrived {
-            Arrived::Whole(lines) => answers.give(lines),
-            Arrived::TooLong => answers.too_long(),
+            InputLine::Whole(lines) => answers.give(lines),
+            InputLine::TooLong => answers.too_long(),
         }
     }
 }

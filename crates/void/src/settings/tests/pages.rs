@@ -60,8 +60,11 @@ fn every_row_has_a_name_of_its_own_and_is_read() {
     let code = [
         include_str!("../../settings.rs"),
         include_str!("../agents.rs"),
+        include_str!("../captures.rs"),
+        include_str!("../embeddings.rs"),
         include_str!("../limits.rs"),
         include_str!("../notify.rs"),
+        include_str!("../processes.rs"),
     ]
     .concat();
     let mut names = std::collections::BTreeSet::new();
@@ -101,7 +104,7 @@ fn every_setting_is_shown_with_its_own_source_and_no_secret() {
         ("OPENAI_API_KEY", "hunter2"),
     ];
     let settings = load(folder.path(), Some(toml), variables, Flags::default()).unwrap();
-    let shown: Vec<Shown> = settings.shown().collect();
+    let shown: Vec<ShownValue> = settings.shown().collect();
     let find = |name: &str| {
         let setting = shown.iter().find(|setting| setting.name == name).unwrap();
         (setting.value.as_str(), setting.source.clone())

@@ -248,7 +248,7 @@ fn an_empty_variable_counts_as_not_set() {
     assert_eq!(settings.listen.value.port(), 7);
     assert_eq!(settings.listen.source, Source::File);
     assert_eq!(settings.notify.telegram_users, [5]);
-    let from_environment = |shown: &Shown| matches!(shown.source, Source::Environment(_));
+    let from_environment = |shown: &ShownValue| matches!(shown.source, Source::Environment(_));
     assert!(!settings.shown().any(|shown| from_environment(&shown)));
 
     let warnings = warnings(&Environment::of(&[

@@ -149,7 +149,7 @@ fn a_full_disk_is_named() {
     let mounted = Mounted(disk.clone());
     set(&mut lab, "VOID_DATA", disk.to_str().unwrap());
     let (message, next) = problem(&report(&lab), "disk");
-    assert!(message.starts_with("only 16 MiB are free"), "{message}");
+    assert!(message.starts_with("only 16.0 MiB are free"), "{message}");
     assert!(next.starts_with("free some space: du "), "{next}");
     drop(mounted);
 }

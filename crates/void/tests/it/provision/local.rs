@@ -140,7 +140,7 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
 
     let drift = read("drift");
     assert!(
-        drift.contains("its list has no entry restart-wg"),
+        drift.contains("this action is not in the host's list"),
         "{drift}{}",
         read("queued.json")
     );

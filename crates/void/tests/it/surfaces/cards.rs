@@ -11,7 +11,7 @@ use crate::lab::{Lab, OWNER};
 
 const EVIL: &str = "registry.evil.example/backdoor:1";
 const LYING: &str = "-image: grafana/grafana:11.2.0\n+image: grafana/grafana:11.2.1";
-const ALL: [Surface; 5] = [
+pub(super) const ALL: [Surface; 5] = [
     Surface::Api,
     Surface::Cli,
     Surface::Telegram,
@@ -20,7 +20,7 @@ const ALL: [Surface; 5] = [
 ];
 
 impl Stage {
-    fn link_page(&self, code: &str) -> String {
+    pub(super) fn link_page(&self, code: &str) -> String {
         let mut stream = TcpStream::connect(self.bridge.lab.address).unwrap();
         let (host, token) = (self.bridge.lab.address, OWNER);
         write!(
@@ -33,7 +33,7 @@ impl Stage {
         page.replace("&quot;", "\"")
     }
 
-    fn on_phone(&self, row: &Value, says: &str) -> void_testkit::telegram::Message {
+    pub(super) fn on_phone(&self, row: &Value, says: &str) -> void_testkit::telegram::Message {
         let code = word(row, "code");
         eventually_blocking("the phone to say it", || {
             let messages = self.phone().messages().into_iter().rev();
@@ -42,7 +42,7 @@ impl Stage {
         })
     }
 
-    fn pushed(&self, row: &Value, says: &str) -> Value {
+    pub(super) fn pushed(&self, row: &Value, says: &str) -> Value {
         let code = word(row, "code");
         eventually_blocking("the push to say it", || {
             let bodies = self.receiver.bodies().into_iter().rev();
@@ -51,7 +51,7 @@ impl Stage {
         })
     }
 
-    fn file(&self, id: &str, says: &str) -> Value {
+    pub(super) fn file(&self, id: &str, says: &str) -> Value {
         eventually_blocking("the file to say it", || {
             let text = fs::read_to_string(self.bridge.path("pending", id)).ok()?;
             text.contains(says)
@@ -59,12 +59,12 @@ impl Stage {
         })
     }
 
-    fn shown_by_cli(&self, code: &str) -> String {
+    pub(super) fn shown_by_cli(&self, code: &str) -> String {
         String::from_utf8(self.bridge.lab.void(&["inbox", "show", code]).stdout).unwrap()
     }
 }
 
-fn labels(push: &Value) -> Vec<String> {
+pub(super) fn labels(push: &Value) -> Vec<String> {
     let actions = push["actions"].as_array().cloned().unwrap_or_default();
     let label = |action: &Value| word(action, "label").to_owned();
     actions.iter().map(label).collect()
@@ -155,6 +155,128 @@ fn every_bound_value_is_on_every_surface_that_approves() {
     let page = &surfaces[0].1;
     let before_folds = page.split("<details").next().unwrap();
     assert!(expected.iter().all(|value| before_folds.contains(value)));
+}
+
+/// An agent's text that draws rows of a card is one element in quotes wherever a yes is given, and its pieces below
+/// each other are marked in a terminal.
+#[test]
+fn no_value_and_no_words_draw_rows_of_a_card() {
+    let bridge = Bridge::with_decisions();
+    let catalogue = bridge.lab.path("actions.json");
+    let mut all: Value = serde_json::from_str(&fs::read_to_string(&catalogue).unwrap()).unwrap();
+    let image = json!({"image": {"type": "pattern", "pattern": "^.*$", "max_len": 400}});
+    let actions = all["actions"].as_array_mut().unwrap();
+    actions.push(
+        json!({"id": "deploy-free", "label": "Deploy", "kind": "deploy_service", "node": "n1",
+        "service": "web", "tier": "risky", "via": "file", "params": image}),
+    );
+    fs::write(&catalogue, all.to_string()).unwrap();
+    let stage = Stage::set_on(bridge, ALL);
+    let agent = [
+        "token", "new", "--kind", "agent", "--name", "forger", "--cap", "act",
+    ];
+    let agent = stage.bridge.lab.json(&agent, 0);
+    for value in drawing_rows() {
+        // What the words would have below the card's own names.
+        let reason = format!(
+            "fine\"{}expires      tomorrow{}id           000",
+            " ".repeat(55),
+            " ".repeat(48)
+        );
+        let body = json!({"params": {"image": value}, "reason": reason});
+        let address = stage.bridge.lab.address;
+        let path = "/api/actions/deploy-free/run";
+        let (status, queued) =
+            call(address, "POST", path, word(&agent, "token"), Some(&body)).unwrap();
+        assert_eq!(status, 200, "{queued}");
+        let row = stage.row(word(&queued, "action_row_id"));
+        let (id, code) = (word(&row, "id"), word(&row, "code"));
+        let card = stage
+            .server
+            .call("GET", &format!("/api/proposals/{id}/card"), None)
+            .1;
+        let chosen = word(&card["bound"][0], "value");
+        assert!(
+            chosen.starts_with("\"nginx:1.2") && !chosen.contains("  "),
+            "{card}"
+        );
+        assert!(
+            chosen.ends_with('"') && !chosen.contains('\u{a0}'),
+            "{card}"
+        );
+        let message = stage.on_phone(&row, "With image: ");
+        let push = stage.pushed(&row, "With image: ");
+        let file = stage.file(id, "params.image");
+        assert_eq!(file["details"]["image"], value.as_str());
+        assert_eq!(file["void"]["binds"]["params.image"], chosen);
+        let page = stage.link_page(code).replace("&#39;", "'");
+        for text in [&message.text, word(&push, "message")] {
+            let line = format!("With image: {chosen}");
+            assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
+            let says = text.lines().find(|line| line.starts_with("forger says: "));
+            assert!(
+                says.is_some_and(|says| says.contains("\"fine\\\"  \\u{20}")),
+                "{text}"
+            );
+        }
+        assert!(page.contains(&format!("<code>{chosen}</code>")), "{page}");
+        is_marked_on_a_terminal(&stage, code, chosen);
+    }
+}
+
+/// Values that would draw rows of the card at the columns of a terminal, or close what they stand in.
+fn drawing_rows() -> [String; 4] {
+    let gap = |blank: &str, count: usize| blank.repeat(count);
+    [
+        format!(
+            "nginx:1.2{}action: harmless{}risk: nominal",
+            gap(" ", 50),
+            gap(" ", 42)
+        ),
+        format!(
+            "nginx:1.2{} action: harmless{} risk: nominal",
+            gap("\u{a0}", 49),
+            gap("\u{2003}", 42)
+        ),
+        format!(
+            "nginx:1.2\\u{{{}action: harmless{}risk: nominal}} ",
+            gap(" ", 60),
+            gap("z ", 30)
+        ),
+        "nginx:1.2\" · risk nominal · tier safe · \"".to_owned(),
+    ]
+}
+
+/// Every row of the card that is neither named at its beginning nor one of the bound values is behind a mark.
+fn is_marked_on_a_terminal(stage: &Stage, code: &str, chosen: &str) {
+    const VALUES_AT: usize = 15;
+    let shown = stage.bridge.lab.on_terminal(&["inbox", "show", code], 80);
+    let lines: Vec<&str> = shown
+        .lines()
+        .map(|line| line.trim_end_matches('\r'))
+        .collect();
+    let bound = lines
+        .iter()
+        .position(|line| line.starts_with("  binds        image: "));
+    let bound = bound.unwrap_or_else(|| panic!("{shown}"));
+    let after = lines[bound + 1..].iter();
+    let pieces: Vec<&str> =
+        (after.map_while(|line| line.get(VALUES_AT..)?.strip_prefix("| "))).collect();
+    let first = lines[bound].split_once("image: ").unwrap().1;
+    let whole = [&[first], pieces.as_slice()].concat().concat();
+    let letters = |text: &str| text.replace(' ', "");
+    assert_eq!(letters(&whole), letters(chosen), "{shown}");
+    for line in &lines {
+        assert!(line.chars().count() <= 80, "{line}: {shown}");
+        let said = line.trim_start();
+        for forged in ["action: harmless", "risk: nominal", "id           000"] {
+            assert!(!said.starts_with(forged), "{line}: {shown}");
+        }
+    }
+    let ends = lines
+        .iter()
+        .filter(|line| line.trim_start().starts_with("expires "));
+    assert_eq!(ends.count(), 1, "Void's own: {shown}");
 }
 
 /// `propose_action` takes a wish without a reason, and whoever decides reads that there is none.

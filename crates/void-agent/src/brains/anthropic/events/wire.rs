@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 #[derive(Deserialize)]
-pub(super) struct Kind<'a> {
+pub(super) struct EventType<'a> {
     #[serde(rename = "type", borrow)]
     pub kind: Cow<'a, str>,
 }

@@ -10,7 +10,7 @@ pub(in super::super) const STRONG: u32 = 5;
 pub(in super::super) const HINT: u32 = 3;
 pub(super) const WEAK: u32 = 1;
 
-pub(super) const CUES: [(Topic, u32, &str); 46] = [
+pub(super) const CUES: [(Topic, u32, &str); 51] = [
     (
         Topic::Freeze,
         CERTAIN,
@@ -25,7 +25,7 @@ pub(super) const CUES: [(Topic, u32, &str); 46] = [
     (
         Topic::Mute,
         DECISIVE,
-        "mute*|unmute*|snooze*|silence*|stummschalt*|stumm .. schalt*|schalt* .. stumm|stumm|shut up about|stop telling/notifying/alerting me|stop/stoppe .. meldungen/nachrichten/alarme\
+        "mute*|unmute*|snooze*|silence*|stummschalt*|stumm .. schalt*|schalt* .. stumm|stumm|schalt* .. fuer .. stumm*|shut up about|stop telling/notifying/alerting me|stop/stoppe .. meldungen/nachrichten/alarme\
          |stop .. notification*/alert*/messages|no .. notification*/alert*|keine .. meldung*/nachricht*/benachrichtigung*\
          |hoer auf .. melden/nerven|stop bugging/nagging me|turn off .. notification*/alert*|benachrichtigung* .. aus*",
     ),
@@ -35,6 +35,25 @@ pub(super) const CUES: [(Topic, u32, &str); 46] = [
         "make/create/take/do/run/start/trigger .. backup|^back .. up|^backup $|^backup now/please/void|backup now|mach*/erstell*/zieh*/leg* .. backup\
          |mach*/erstell* .. sicherung*|sicherung .. machen/erstellen/anlegen|backup .. machen/erstellen/anlegen/ziehen\
          |make/create/take .. snapshot|mach*/erstell* .. snapshot",
+    ),
+    (
+        Topic::Reminder,
+        DECISIVE,
+        "remind me/us|^remind|set .. reminder*|reminder* for|erinner* mich/uns|erinnerung .. an/fuer|weck* mich",
+    ),
+    (
+        Topic::Updates,
+        DECISIVE,
+        "update/updates/upgrade .. for/of void|update/updates/upgrade .. fuer void|void .. update/updates/upgrade/aktualisier*\
+         |new/newer/newest/latest version|neue/neuere/neueste version|void .. up to date|void .. aktuell|update/upgrade void\
+         |version .. void|void .. version",
+    ),
+    (
+        Topic::ExplainAction,
+        CERTAIN,
+        "can/could/will/would/does/might/kann/koennte/wird/wuerde .. break/harm/hurt/damage/interrupt/affect\
+         |break anything/something|breaks anything/something|what breaks|what .. affected|was .. betroffen|what depends|depends on\
+         |haengt .. ab|kann .. schaden/kaputtgehen|.. kaputt machen|etwas/was kaputt .. gehen|schadet",
     ),
     (
         Topic::Verify,
@@ -294,6 +313,14 @@ pub(super) const CUES: [(Topic, u32, &str); 46] = [
         "services|dienste|everything|lab|homelab|state|summary|report|bericht|lage|alles|how are|servers|systems\
          |systeme",
     ),
+    (
+        Topic::Guests,
+        CERTAIN,
+        "which/what containers/vms/guests/lxcs/machines|list/show .. containers/vms/guests/lxcs/machines|how many .. containers/vms/guests/machines\
+         |welche container/vms/gaeste/lxcs/maschinen|zeig*/liste .. container/vms/gaeste/maschinen|wie viele .. container/vms/gaeste/maschinen\
+         |my containers/vms/guests|meine container/vms/gaeste/maschinen",
+    ),
+    (Topic::Guests, HINT, "^containers|^vms|^guests|^gaeste"),
     (
         Topic::Thanks,
         HINT,

@@ -184,6 +184,13 @@ fn what_is_cooling_down_is_told_with_its_time_and_not_offered() {
         text.contains("It did not run (cooling down): again from ") && text.contains(":54"),
         "{text}"
     );
+    // Nearer than two minutes it is counted: a clock without seconds would say that it is over.
+    let soon = Lab {
+        cooling: Some("2026-11-16T20:00:23.000Z"),
+        ..lab
+    };
+    let (_, text) = soon.hear("why is photos down?");
+    assert!(text.contains("is cooling down: again in 23 s."), "{text}");
 }
 
 #[test]

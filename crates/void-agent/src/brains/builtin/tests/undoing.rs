@@ -34,12 +34,23 @@ fn used(tool: &str, arguments: &Map<String, Value>) -> Value {
     }
 }
 
+/// The same before anybody started iVentoy again.
+fn not_undone(tool: &str, arguments: &Map<String, Value>) -> Value {
+    let mut told = used(tool, arguments);
+    if let Some(ended) = told.get_mut("ended").and_then(Value::as_array_mut) {
+        ended.retain(|row| row["action_id"] != "start-ct107");
+    }
+    told
+}
+
+type Tools = fn(&str, &Map<String, Value>) -> Value;
+
 /// Says one thing after the other; what she said last.
-fn talk(said: &[&str]) -> String {
+fn talk(said: &[&str], tools: Tools) -> String {
     let mut before: Vec<Message> = Vec::new();
     let mut last = String::new();
     for text in said {
-        (_, last) = play_after(&before, text, true, used);
+        (_, last) = play_after(&before, text, true, tools);
         before.push(Message::User((*text).to_owned()));
         before.push(Message::Assistant(vec![Block::Text(last.clone())]));
     }
@@ -49,7 +60,7 @@ fn talk(said: &[&str]) -> String {
 #[test]
 fn the_run_that_was_asked_about_is_undone_and_no_other() {
     for (said, offered) in [
-        // Not the start, of which she tells too, and not the last thing that ran.
+        // Not the last thing that ran.
         (
             &["who stopped iventoy?", "undo that"][..],
             "Shall I run `start-ct107`?",
@@ -57,10 +68,6 @@ fn the_run_that_was_asked_about_is_undone_and_no_other() {
         (
             &["wer hat iventoy gestoppt?", "mach das rückgängig"],
             "Shall I run `start-ct107`?",
-        ),
-        (
-            &["who started iventoy?", "undo that"],
-            "Shall I ask for `stop-ct107`? It waits for your yes then.",
         ),
         (&["undo the stop of iventoy"], "Shall I run `start-ct107`?"),
         (&["undo 1aaa"], "Shall I run `start-ct107`?"),
@@ -72,11 +79,6 @@ fn the_run_that_was_asked_about_is_undone_and_no_other() {
             &["who restarted caddy?", "undo that"],
             "names nothing that undoes it.",
         ),
-        // Both were told of, and it does not show which is meant.
-        (
-            &["what happened to iventoy?", "undo that"],
-            "Which one do you mean: `stop-ct107`, `start-ct107`, or both?",
-        ),
         (
             &["who rebooted iventoy?", "undo that"],
             "*Undo the last thing* asks about that one.",
@@ -86,7 +88,31 @@ fn the_run_that_was_asked_about_is_undone_and_no_other() {
             "*Undo the last thing* asks about that one.",
         ),
     ] {
-        let told = talk(said);
+        let told = talk(said, not_undone);
+        assert!(told.ends_with(offered), "{said:?}: {told}");
+    }
+}
+
+#[test]
+fn what_is_undone_already_is_told_and_not_undone_again() {
+    for said in [
+        &["who stopped iventoy?", "undo that"][..],
+        &["wer hat iventoy gestoppt?", "mach das rückgängig"],
+        &["undo the stop of iventoy"],
+        &["undo 1aaa"],
+    ] {
+        let told = talk(said, used);
+        assert!(told.contains("It is undone already:"), "{said:?}: {told}");
+        assert!(told.contains("Start iVentoy ran"), "{said:?}: {told}");
+        assert!(told.ends_with("Nothing was run."), "{said:?}: {told}");
+    }
+    // The start itself is not undone: of both only its inverse is left to ask about.
+    for said in [
+        &["who started iventoy?", "undo that"][..],
+        &["what happened to iventoy?", "undo that"],
+    ] {
+        let told = talk(said, used);
+        let offered = "Shall I ask for `stop-ct107`? It waits for your yes then.";
         assert!(told.ends_with(offered), "{said:?}: {told}");
     }
 }

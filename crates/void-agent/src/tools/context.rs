@@ -1,0 +1,161 @@
+//! `context`: what the owner looks at while they ask. The view came with the message and is believed no further than that: it is
+//! looked up like anything else, in the caller's own space and with the caller's own rights.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use void_control::audit::{self, FactFilter};
+use void_control::proposals::ProposalKey;
+use void_domain::capabilities::Capability;
+use void_domain::conversations::{ConversationSubject, MessageView};
+use void_domain::failures::FailureCode;
+use void_domain::knowledge::EntityId;
+
+use super::entities::{self, EntityResult};
+use super::lookups::{Depth, Lookup, LookupResult, Target, look_up};
+use super::machines::{self, MachineResult};
+use super::{
+    Call, Effect, Outcome, RunningTool, Tool, ToolError, activity, schema, written_schema,
+};
+
+pub(super) static CONTEXT: Tool = Tool {
+    name: "context",
+    title: "Context",
+    description: "What the owner looks at right now, if their page said so, and the space of this conversation. Call it when \
+        they say \"this\", \"here\" or name nothing; read then shows the whole of it.",
+    needs: &[Capability::Read],
+    effect: Effect::Reads,
+    arguments: schema::<ContextArguments>,
+    result: written_schema::<ContextResult>,
+    run,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ContextArguments {}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ContextResult {
+    /// Absent if nobody said what they look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<ViewResult>,
+    /// The space that this conversation belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    space: Option<EntityResult>,
+    /// Where it belongs to none: those that there are, the one used last first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spaces: Vec<EntityResult>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ViewResult {
+    /// page, task, ref, project, space, service, action, proposal, conversation, agent, host, node, guest, entry (of the
+    /// record) or screen
+    kind: &'static str,
+    id: String,
+    /// It is not in this space, or not there any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    not_here: bool,
+    #[serde(flatten)]
+    summary: LookupResult,
+    /// Of a host, a node or a guest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<MachineResult>,
+    /// Of an entry of the record, as recent_activity shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<Value>,
+}
+
+fn run(mut call: Call) -> RunningTool {
+    Box::pin(async move {
+        call.arguments::<ContextArguments>()?;
+        let mut foreign = Vec::new();
+        let view = match call.scope.view.clone() {
+            None => None,
+            Some(view) => {
+                let (result, sources) = shown(&call, &view).await?;
+                foreign.extend(sources);
+                Some(result)
+            }
+        };
+        let mut spaces = Vec::new();
+        let space = match call.scope.space_id {
+            None => {
+                for (told, source) in entities::spaces(&call).await? {
+                    foreign.extend(source);
+                    spaces.push(told);
+                }
+                None
+            }
+            Some(id) => {
+                let space = entities::find(&call, EntityId::Space(id)).await?;
+                let (told, source) = entities::without_text(&call, &space.head);
+                foreign.extend(source);
+                Some(told)
+            }
+        };
+        Ok(Outcome {
+            foreign,
+            ..Outcome::of(json!(ContextResult {
+                view,
+                space,
+                spaces
+            }))
+        })
+    })
+}
+
+async fn shown(call: &Call, view: &MessageView) -> Result<(ViewResult, Vec<String>), ToolError> {
+    let mut result = ViewResult {
+        kind: view.kind(),
+        id: view.id(),
+        not_here: false,
+        summary: LookupResult::default(),
+        machine: None,
+        entry: None,
+    };
+    let target = match view {
+        MessageView::Subject(ConversationSubject::Entity(id)) => Target::Entity(*id),
+        MessageView::Subject(ConversationSubject::Service(id)) => Target::Service(id.clone()),
+        MessageView::Subject(ConversationSubject::Action(id)) => Target::Action(id.clone()),
+        MessageView::Proposal(id) => Target::Proposal(ProposalKey::Id(*id)),
+        MessageView::Conversation(id) => Target::Conversation(*id),
+        MessageView::Host(name) | MessageView::Node(name) => {
+            result.machine = machines::machine(call, name);
+            result.not_here = result.machine.is_none();
+            return Ok((result, Vec::new()));
+        }
+        MessageView::Guest { node, vmid } => {
+            result.machine = machines::guest(call, node, *vmid);
+            result.not_here = result.machine.is_none();
+            return Ok((result, Vec::new()));
+        }
+        MessageView::Entry(seq) => {
+            result.entry = entry(call, *seq).await?;
+            result.not_here = result.entry.is_none();
+            return Ok((result, Vec::new()));
+        }
+        MessageView::Agent(_) | MessageView::Screen(_) => return Ok((result, Vec::new())),
+    };
+    match look_up(call, target, Depth::Summary).await {
+        Ok(Lookup {
+            result: summary,
+            foreign,
+        }) => {
+            result.summary = summary;
+            Ok((result, foreign))
+        }
+        Err(error) if error.code == FailureCode::NotFound => {
+            result.not_here = true;
+            Ok((result, Vec::new()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn entry(call: &Call, seq: u64) -> Result<Option<Value>, ToolError> {
+    let behind = Some(seq.saturating_add(1));
+    let page = audit::list(&call.control, FactFilter::default(), behind, 1).await?;
+    let found = page.items.first().filter(|entry| entry.seq == seq);
+    Ok(found.map(|entry| activity::described(call, entry)))
+}

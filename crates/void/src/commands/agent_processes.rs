@@ -1,0 +1,69 @@
+//! `void agents start`, `stop`, `restart` and `logs`
+
+use serde_json::json;
+use void_api::agent_processes::{AgentLogResponse, AgentProcessResponse};
+
+use super::Session;
+use super::run::segment;
+use crate::cli::AgentLogsArgs;
+use crate::client::read;
+use crate::exit::{CommandError, Exit};
+
+/// `what` is the last part of the route.
+pub(super) async fn change(
+    session: &Session<'_>,
+    what: &str,
+    name: &str,
+) -> Result<Exit, CommandError> {
+    let path = format!("/api/agents/{}/{what}", segment(name));
+    let answer = session.client()?.post(&path, &json!({})).await?;
+    if session.output.json {
+        session.output.value(answer);
+        return Ok(Exit::Done);
+    }
+    let process: AgentProcessResponse = read(answer)?;
+    let output = session.output;
+    let pid = process.pid.map(|pid| format!(", process {pid}"));
+    output.line(format!(
+        "{} is {}{}.",
+        process.name,
+        state(&process.state),
+        pid.unwrap_or_default()
+    ));
+    if let Some(why) = &process.why {
+        output.foreign("  last:  ", why);
+    }
+    Ok(Exit::Done)
+}
+
+fn state(word: &str) -> &str {
+    match word {
+        "given_up" => "given up",
+        word => word,
+    }
+}
+
+pub(super) async fn logs(
+    session: &Session<'_>,
+    args: &AgentLogsArgs,
+) -> Result<Exit, CommandError> {
+    let path = format!(
+        "/api/agents/{}/logs?limit={}",
+        segment(&args.name),
+        args.limit
+    );
+    let answer = session.client()?.get(&path).await?;
+    if session.output.json {
+        session.output.value(answer);
+        return Ok(Exit::Done);
+    }
+    let log: AgentLogResponse = read(answer)?;
+    let output = session.output;
+    if log.lines.is_empty() {
+        output.line("It wrote nothing so far.");
+    }
+    for line in &log.lines {
+        output.foreign(&format!("{}  ", output.times.clock(&line.at)), &line.text);
+    }
+    Ok(Exit::Done)
+}
