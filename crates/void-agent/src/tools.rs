@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use void_control::audit::ReadError;
-use void_control::{Control, Ctx, StoreError, lanes, token_taints};
+use void_control::{Control, Ctx, StoreError, lanes, token_taints, tree};
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
@@ -61,9 +61,13 @@ pub fn named(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// The tools of an agent in a conversation that the owner leads.
-pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
-    TOOLS.into_iter().filter(|tool| tool.is_for(ctx))
+/// The tools of an agent in a turn.
+pub fn for_turn<'a>(
+    control: &'a Control,
+    ctx: &'a Ctx,
+) -> impl Iterator<Item = &'static Tool> + 'a {
+    let all = TOOLS.into_iter();
+    all.filter(|tool| tool.is_for(ctx) && tool.reaches(control, ctx))
 }
 
 /// Why a call of a tool that was not offered does nothing: it is not for this caller, who is told what is left to them, or there
@@ -145,8 +149,9 @@ pub struct Tool {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// One of them is enough.
+    /// One of them is enough. Empty: where somebody stands is enough, for a tool of the tree.
     pub needs: &'static [Capability],
+    pub reach: Reach,
     pub effect: Effect,
     /// The JSON schemas of its arguments and of its result.
     pub arguments: fn() -> Value,
@@ -165,6 +170,16 @@ pub enum Effect {
     Drafts,
     /// It may take back a proposal of the caller's own that still waits.
     Withdraws,
+}
+
+/// Who has a tool, beside what they may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Whoever may use it, also by a token from outside.
+    Anywhere,
+    /// An agent that stands in the tree, in a turn that the server leads; whom it may reach is its use case's to judge.
+    /// Nobody from outside has it, and no person: where they would stand is nowhere.
+    Tree,
 }
 
 /// One use of a tool.
@@ -370,14 +385,31 @@ type RunningTool = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Sen
 impl Tool {
     /// Whoever may act or suggest may also look, as everywhere else; reading the record is a right of its own.
     pub fn is_for(&self, ctx: &Ctx) -> bool {
+        let needs_nothing = match self.reach {
+            Reach::Anywhere => false,
+            Reach::Tree if ctx.member().is_none() => return false,
+            Reach::Tree => self.needs.is_empty(),
+        };
         let has = |capability| ctx.capabilities.has(capability);
         let may_look = has(Capability::Act) || has(Capability::Suggest);
         let looks = self.needs.contains(&Capability::Read) && may_look;
         let is_enough = self.needs.iter().any(|needed| has(*needed));
-        ctx.actor.is_owner() || is_enough || looks
+        ctx.actor.is_owner() || needs_nothing || is_enough || looks
+    }
+
+    /// Whether whoever acts stands where the tool is.
+    fn reaches(&self, control: &Control, ctx: &Ctx) -> bool {
+        match self.reach {
+            Reach::Anywhere => true,
+            Reach::Tree => tree::stands(control, ctx),
+        }
     }
 
     fn denied(&self) -> ToolError {
+        if self.reach == Reach::Tree {
+            let message = format!("{} is for agents of the tree, in their turns", self.name);
+            return ToolError::new(FailureCode::Forbidden, message);
+        }
         let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();
         let (name, needs) = (self.name, needs.join(" or "));
         let message = format!("{name} needs the capability {needs}");
@@ -395,7 +427,7 @@ impl Tool {
         notes: &Notes,
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
-        if !self.is_for(ctx) {
+        if !self.is_for(ctx) || !self.reaches(control, ctx) {
             return Err(self.denied());
         }
         let call = Call {
@@ -479,3 +511,6 @@ fn strip_formats(schema: &mut Value) {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

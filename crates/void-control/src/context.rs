@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use void_domain::actors::Actor;
+use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_domain::ids::{RequestId, TokenId};
 
@@ -22,6 +23,19 @@ pub struct Ctx {
 }
 
 impl Ctx {
+    /// The agent in whose name the server itself acts, in its turn: only it can stand anywhere in the tree. Whoever shows
+    /// a token from outside is none, whatever it is called.
+    pub fn member(&self) -> Option<&AgentName> {
+        match &self.actor {
+            Actor::Agent { name, .. } if !self.is_from_outside => Some(name),
+            Actor::Owner { .. }
+            | Actor::Agent { .. }
+            | Actor::Viewer { .. }
+            | Actor::Node { .. }
+            | Actor::System => None,
+        }
+    }
+
     /// For what Void does by itself, in answer to this request.
     pub const fn system(request_id: RequestId) -> Self {
         Self {

@@ -16,6 +16,13 @@ pub use self::moves::{MoveError, MoveRequest, Moved, move_agent};
 pub use self::opening::{TreePlaces, open, start};
 pub use self::views::{CanOver, CanView, MemberView, TreeView, can, show};
 
+/// Whether whoever acts has a position in the tree, and so anything to do there.
+pub fn stands(control: &Control, ctx: &Ctx) -> bool {
+    let tree = control.in_force.tree.now();
+    let name = ctx.member();
+    name.is_some_and(|name| tree.index.position(name).is_some())
+}
+
 /// Whether an agent may do this to another one or for itself, now. Whoever is no agent, or shows a token from outside,
 /// may do nothing by its place in the tree.
 pub fn right_of(control: &Control, ctx: &Ctx, operation: Operation, target: &AgentName) -> Right {

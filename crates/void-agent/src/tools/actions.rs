@@ -23,7 +23,9 @@ use void_domain::policy::Refusal;
 use void_domain::proposals::{DisplayState, Proposal, StartHold, Status};
 use void_domain::time::Timestamp;
 
-use super::{Call, Effect, Given, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{
+    Call, Effect, Given, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema,
+};
 
 /// A safe action is waited for, with its check; nobody waits for a person. MCP clients commonly give up
 /// after 60 seconds, and a turn of 120 needs room for more than one.
@@ -42,6 +44,7 @@ pub(super) static LIST_ACTIONS: Tool = Tool {
     description: "Everything that may be done here, by id. Safe ones run at once when proposed; risky \
         ones wait for the owner. There is nothing else: no shell, no other command.",
     needs: &[Capability::Read],
+    reach: Reach::Anywhere,
     effect: Effect::Reads,
     arguments: schema::<ListActionsArguments>,
     result: written_schema::<ActionsResult>,
@@ -55,6 +58,7 @@ pub(super) static PROPOSE_ACTION: Tool = Tool {
         it ended and whether the check confirmed it; a risky one is queued for the owner and the answer \
         carries its code. Queued is not done: do not wait for it and do not propose it again.",
     needs: &[Capability::Act],
+    reach: Reach::Anywhere,
     effect: Effect::Proposes,
     arguments: schema::<ProposeArguments>,
     result: written_schema::<ProposeResult>,

@@ -15,7 +15,7 @@ use super::entities::{self, EntityResult};
 use super::lookups::{Depth, Lookup, LookupResult, Target, look_up};
 use super::machines::{self, MachineResult};
 use super::{
-    Call, Effect, Outcome, RunningTool, Tool, ToolError, activity, schema, written_schema,
+    Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, activity, schema, written_schema,
 };
 
 pub(super) static CONTEXT: Tool = Tool {
@@ -24,6 +24,7 @@ pub(super) static CONTEXT: Tool = Tool {
     description: "What the owner looks at right now, if their page said so, and the space of this conversation. Call it when \
         they say \"this\", \"here\" or name nothing; read then shows the whole of it.",
     needs: &[Capability::Read],
+    reach: Reach::Anywhere,
     effect: Effect::Reads,
     arguments: schema::<ContextArguments>,
     result: written_schema::<ContextResult>,

@@ -8,7 +8,7 @@ use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::services::{CheckResult, Health, Location};
 
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema};
 
 pub(super) static SERVICE_STATUS: Tool = Tool {
     name: "service_status",
@@ -16,6 +16,7 @@ pub(super) static SERVICE_STATUS: Tool = Tool {
     description: "How the watched services are: up, down or unknown, since when, and why. \
         Without an id all of them. Call this before you say anything about the lab.",
     needs: &[Capability::Read],
+    reach: Reach::Anywhere,
     effect: Effect::Reads,
     arguments: schema::<ServiceStatusArguments>,
     result: written_schema::<ServiceStatusResult>,

@@ -113,7 +113,7 @@ impl Listener {
             told.insert(tool, call(&room, tool, json!({})).await.to_string());
         }
         let ctx = room.agent.ctx(&room.control).await.unwrap().unwrap();
-        let specs = tools::for_chat(&ctx).map(|tool| ToolSpec {
+        let specs = tools::for_turn(&room.control, &ctx).map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             schema: (tool.arguments)(),
@@ -259,7 +259,7 @@ impl Listener {
 
 async fn call(room: &Room, tool: &str, arguments: Value) -> Value {
     let ctx = room.agent.ctx(&room.control).await.unwrap().unwrap();
-    let mut tools = tools::for_chat(&ctx);
+    let mut tools = tools::for_turn(&room.control, &ctx);
     let tool = tools.find(|known| known.name == tool).unwrap();
     let arguments = arguments.as_object().cloned().unwrap();
     let (taint, notes) = (Taint::clean(), Notes::default());

@@ -451,7 +451,7 @@ async fn tools_act_as_the_agent_and_not_as_the_server() {
             .count(),
         0
     );
-    assert_eq!(tools::for_chat(&nobody.ctx).count(), 0);
+    assert_eq!(tools::for_turn(&room.control, &nobody.ctx).count(), 0);
     for tool in TOOLS {
         let refused = nobody
             .call(tool.name, &json!({"proposal": "x"}))

@@ -100,13 +100,9 @@ impl Tree {
     /// How whoever acts stands to one agent. Only who acts in the server's own name for an agent stands anywhere: whoever
     /// shows a token from outside is no member, whatever it is called.
     pub(crate) fn standing(&self, ctx: &Ctx, target: &AgentName) -> Relation {
-        match &ctx.actor {
-            Actor::Agent { name, .. } if !ctx.is_from_outside => self.index.relation(name, target),
-            Actor::Owner { .. }
-            | Actor::Agent { .. }
-            | Actor::Viewer { .. }
-            | Actor::Node { .. }
-            | Actor::System => Relation::Stranger,
+        match ctx.member() {
+            Some(name) => self.index.relation(name, target),
+            None => Relation::Stranger,
         }
     }
 

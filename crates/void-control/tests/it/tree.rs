@@ -342,6 +342,14 @@ async fn of_a_wrong_file_that_was_committed_what_is_sound_counts(plane: &mut Pla
         ]
     );
     assert_eq!(view.problems.len(), 1);
+    // Whoever has no position has nothing to do in the tree, nor has a token of whoever has one.
+    let outside = Ctx {
+        is_from_outside: true,
+        ..agent("sentinel")
+    };
+    let all = [agent("sentinel"), agent("companion"), outside, owner()];
+    let stand = plane.inside(async move |control, _| all.map(|one| tree::stands(&control, &one)));
+    assert_eq!(stand.await, [true, false, false, false]);
     let last = recorded(plane).await.pop().unwrap();
     assert_eq!(
         (&detail(&last)["why"], &detail(&last)["author"]),

@@ -18,7 +18,9 @@ async fn the_tools_follow_from_the_capabilities() {
         let mut ctx = caller.ctx.clone();
         ctx.capabilities = held.map(|(_, capability)| capability).collect();
         let has = |capability| ctx.capabilities.has(capability);
-        let offered: Vec<&str> = tools::for_chat(&ctx).map(|tool| tool.name).collect();
+        let offered: Vec<&str> = tools::for_turn(&room.control, &ctx)
+            .map(|tool| tool.name)
+            .collect();
         for tool in TOOLS {
             let expected = match tool.name {
                 "read_record" => has(audit),
