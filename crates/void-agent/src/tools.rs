@@ -6,6 +6,7 @@
 
 mod actions;
 mod activity;
+mod agent_messages;
 mod context;
 mod entities;
 mod given;
@@ -30,7 +31,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use void_control::audit::ReadError;
+use void_control::tree::{self, Operation, Right};
 use void_control::{Control, Ctx, StoreError, lanes, token_taints};
+use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
@@ -42,7 +45,7 @@ pub use self::scopes::{ForeignText, Scope};
 
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 11] = [
+pub static TOOLS: [&Tool; 14] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
@@ -54,6 +57,9 @@ pub static TOOLS: [&Tool; 11] = [
     &propose_change::PROPOSE_CHANGE,
     &record::READ_RECORD,
     &activity::RECENT_ACTIVITY,
+    &agent_messages::SEND,
+    &agent_messages::RECV,
+    &agent_messages::WAKE,
 ];
 
 /// The tool of this name, for what is not offered as a tool.
@@ -61,9 +67,13 @@ pub fn named(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// The tools of an agent in a conversation that the owner leads.
-pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
-    TOOLS.into_iter().filter(|tool| tool.is_for(ctx))
+/// The tools of an agent in a turn. Whoever stands nowhere in the tree has no mailbox, and is offered none.
+pub fn for_turn(control: &Control, ctx: &Ctx) -> Vec<&'static Tool> {
+    let has_mailbox = matches!(&ctx.actor, Actor::Agent { name, .. }
+        if tree::right_of(control, ctx, Operation::Receive, name) == Right::Alone);
+    let is_offered = |tool: &&Tool| has_mailbox || tool.effect != Effect::Messages;
+    let all = TOOLS.into_iter().filter(|tool| tool.is_for(ctx));
+    all.filter(is_offered).collect()
 }
 
 /// Why a call of a tool that was not offered does nothing: it is not for this caller, who is told what is left to them, or there
@@ -145,7 +155,7 @@ pub struct Tool {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// One of them is enough.
+    /// One of them is enough. What moves messages needs none but a place in the tree.
     pub needs: &'static [Capability],
     pub effect: Effect,
     /// The JSON schemas of its arguments and of its result.
@@ -165,6 +175,8 @@ pub enum Effect {
     Drafts,
     /// It may take back a proposal of the caller's own that still waits.
     Withdraws,
+    /// It puts messages into mailboxes of the tree, or takes them out of the caller's own; nothing else follows from it.
+    Messages,
 }
 
 /// One use of a tool.
@@ -374,10 +386,21 @@ impl Tool {
         let may_look = has(Capability::Act) || has(Capability::Suggest);
         let looks = self.needs.contains(&Capability::Read) && may_look;
         let is_enough = self.needs.iter().any(|needed| has(*needed));
-        ctx.actor.is_owner() || is_enough || looks
+        match self.effect {
+            Effect::Messages => {
+                matches!(ctx.actor, Actor::Agent { .. }) && !ctx.is_from_outside
+            }
+            Effect::Reads | Effect::Proposes | Effect::Drafts | Effect::Withdraws => {
+                ctx.actor.is_owner() || is_enough || looks
+            }
+        }
     }
 
     fn denied(&self) -> ToolError {
+        if self.effect == Effect::Messages {
+            let message = format!("{} is for agents that stand in the tree", self.name);
+            return ToolError::new(FailureCode::Forbidden, message);
+        }
         let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();
         let (name, needs) = (self.name, needs.join(" or "));
         let message = format!("{name} needs the capability {needs}");

@@ -115,21 +115,24 @@ pub async fn load(
     Ok(load.await?.unwrap_or_default())
 }
 
-/// What is open in a mailbox, the oldest first; of that, what a sender wrote that had read something of a stranger, or the rest.
+/// What is open in a mailbox, the oldest first; what a sender wrote that had read something of a stranger is left out or not.
 pub async fn list_open(
     tx: &mut Tx,
     receiver: &AgentName,
     with_tainted: bool,
+    after: u64,
     limit: u32,
 ) -> Result<Vec<AgentMessage>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM agent_messages WHERE receiver = $1 AND ended_at IS NULL AND (taint = '[]' OR CAST($2 AS BIGINT) = 1) ORDER BY seq LIMIT $3"
+        " FROM agent_messages WHERE receiver = $1 AND ended_at IS NULL AND (taint = '[]' OR CAST($2 AS BIGINT) = 1) \
+         AND seq > $3 ORDER BY seq LIMIT $4"
     );
     let values = values![
         receiver.as_str(),
         i64::from(with_tainted),
+        int(after),
         i64::from(limit)
     ];
     tx.read(TABLE, sql, values, message).await
@@ -314,6 +317,12 @@ pub async fn forget_up_to(
         AND ended_at IS NOT NULL ORDER BY seq LIMIT $3)";
     tx.execute(sql, values![receiver.as_str(), int(seq), i64::from(limit)])
         .await
+}
+
+/// Whether there is anything that was over before a moment.
+pub async fn has_ended(tx: &mut Tx, before: Timestamp) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM agent_messages WHERE ended_at IS NOT NULL AND ended_at < $1 LIMIT 1";
+    Ok(tx.one(TABLE, sql, values![before]).await?.is_some())
 }
 
 /// Forgets what was over before a moment.

@@ -64,7 +64,7 @@ impl Running {
         begun: &Begun,
         view: Option<MessageView>,
     ) -> Self {
-        let tools = tools::for_chat(&ctx).collect();
+        let tools = tools::for_turn(&control, &ctx);
         Self {
             control,
             agent,

@@ -38,6 +38,12 @@ impl MetaFolder {
         }
     }
 
+    /// The text that the newest commit has, as far as it fits into what a program may answer.
+    pub async fn committed_routes(&self) -> Option<String> {
+        let spec = format!("HEAD:{FILE}");
+        self.call(&["cat-file", "blob", &spec]).await.ok()
+    }
+
     /// Makes a commit that has this text, if the newest one is still the one that the caller knows. Its id.
     pub async fn commit_routes(
         &self,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::TEXT_BYTES_MAX;
+use crate::ids::AgentMessageId;
 
 const KEY_BYTES_MAX: usize = 64;
 
@@ -64,6 +65,11 @@ pub struct InvalidMessageKey;
 impl MessageKey {
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Of a message that its sender gave none.
+    pub fn of_id(id: AgentMessageId) -> Self {
+        Self(id.to_string())
     }
 }
 
