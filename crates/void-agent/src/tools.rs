@@ -6,6 +6,7 @@
 
 mod actions;
 mod activity;
+mod agent_messages;
 mod context;
 mod entities;
 mod given;
@@ -42,7 +43,7 @@ pub use self::scopes::{ForeignText, Scope};
 
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 11] = [
+pub static TOOLS: [&Tool; 14] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
@@ -54,6 +55,9 @@ pub static TOOLS: [&Tool; 11] = [
     &propose_change::PROPOSE_CHANGE,
     &record::READ_RECORD,
     &activity::RECENT_ACTIVITY,
+    &agent_messages::SEND,
+    &agent_messages::RECV,
+    &agent_messages::WAKE,
 ];
 
 /// The tool of this name, for what is not offered as a tool.
@@ -170,6 +174,8 @@ pub enum Effect {
     Drafts,
     /// It may take back a proposal of the caller's own that still waits.
     Withdraws,
+    /// It puts messages into mailboxes of the tree, or takes them out of the caller's own; nothing else follows from it.
+    Messages,
 }
 
 /// Who has a tool, beside what they may.

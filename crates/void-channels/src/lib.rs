@@ -25,7 +25,7 @@ pub use catalogue_file::{CatalogueFile, InGit};
 pub use checks::Checker;
 pub use executor::Executor;
 pub use local::LocalConfig;
-pub use meta_folder::{MetaAuthor, MetaError, MetaFile, MetaFolder, MetaState};
+pub use meta_folder::{MetaAuthor, MetaError, MetaFile, MetaFolder, MetaRoutes, MetaState};
 pub use node::{Arrival, Command, Connection, Nodes, Poll, Reported, Superseded, command_of_run};
 pub use outcomes::{Evidence, Outcome};
 pub use probe::Probe;

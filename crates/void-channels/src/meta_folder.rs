@@ -6,6 +6,8 @@
 //! crash finds either no new text, or one that the branch has, and then it becomes the file, or one that the branch has
 //! not, and then it goes: [`MetaFolder::open`].
 
+mod routes;
+
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -17,6 +19,8 @@ use void_domain::text;
 use void_domain::time::Timestamp;
 
 use crate::git;
+
+pub use self::routes::MetaRoutes;
 
 const FILE: &str = "topology.json";
 /// The text that is to become the file.
@@ -123,7 +127,7 @@ impl MetaFolder {
         if !is_there(&staged) {
             return Ok(());
         }
-        let committed = self.committed_blob().await;
+        let committed = self.committed_blob(FILE).await;
         if committed.is_some() && committed == self.blob_of(STAGED).await {
             return self.replace_file().await;
         }
@@ -132,13 +136,13 @@ impl MetaFolder {
 
     pub async fn look(&self) -> Result<MetaState, MetaError> {
         let commit = self.head().await?;
-        let file = self.read();
+        let file = read(&self.file());
         let on_disk = match &file {
             MetaFile::Text(_) => self.blob_of(FILE).await,
             MetaFile::Missing | MetaFile::Unreadable(_) => None,
         };
         Ok(MetaState {
-            is_committed: on_disk.is_some() && on_disk == self.committed_blob().await,
+            is_committed: on_disk.is_some() && on_disk == self.committed_blob(FILE).await,
             commit,
             file,
         })
@@ -152,25 +156,6 @@ impl MetaFolder {
         Some((text, text::escaped(author.trim())))
     }
 
-    fn read(&self) -> MetaFile {
-        let path = self.file();
-        let read = || {
-            if !fs::symlink_metadata(&path)?.is_file() {
-                return Err(io::Error::other("it is no regular file"));
-            }
-            let mut text = String::new();
-            File::open(&path)?
-                .take(READ_BYTES_MAX)
-                .read_to_string(&mut text)?;
-            Ok(text)
-        };
-        match read() {
-            Ok(text) => MetaFile::Text(text),
-            Err(error) if error.kind() == ErrorKind::NotFound => MetaFile::Missing,
-            Err(error) => MetaFile::Unreadable(error.to_string()),
-        }
-    }
-
     /// Makes this text the tree, if the newest commit is still the one that the caller knows. The id of the commit.
     pub async fn commit(
         &self,
@@ -180,10 +165,10 @@ impl MetaFolder {
         message: &str,
     ) -> Result<String, MetaError> {
         fail_point!("tree.stage.before");
-        self.stage(text)
-            .map_err(|error| self.file_error(&self.staged(), &error))?;
+        self.stage(STAGED, text)?;
         fail_point!("tree.stage.after");
-        let made = self.make_commit(before, author, message).await;
+        let made = self.make_commit((STAGED, FILE), before, author, message);
+        let made = made.await;
         fail_point!("tree.branch.before");
         let moved = match made {
             Ok(commit) => self.move_branch(&commit, before).await.map(|()| commit),
@@ -212,8 +197,7 @@ impl MetaFolder {
         let Some(before) = before else {
             return Err(MetaError::Changed);
         };
-        self.stage(text)
-            .map_err(|error| self.file_error(&self.staged(), &error))?;
+        self.stage(STAGED, text)?;
         if let Err(error) = self.move_branch(before, Some(commit)).await {
             let _ = remove(&self.staged());
             return Err(error);
@@ -222,30 +206,34 @@ impl MetaFolder {
     }
 
     /// On the disk, beside the file.
-    fn stage(&self, text: &str) -> io::Result<()> {
-        let staged = self.staged();
-        remove(&staged)?;
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&staged)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        File::open(&self.folder)?.sync_all()
+    fn stage(&self, name: &str, text: &str) -> Result<(), MetaError> {
+        let staged = self.folder.join(name);
+        let write = || {
+            remove(&staged)?;
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&staged)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            File::open(&self.folder)?.sync_all()
+        };
+        write().map_err(|error| self.file_error(&staged, &error))
     }
 
     /// A commit of the new text beside everything else that the newest commit has; no branch has it yet.
     async fn make_commit(
         &self,
+        (staged, file): (&str, &str),
         before: Option<&str>,
         author: &MetaAuthor,
         message: &str,
     ) -> Result<String, MetaError> {
         let blob = self
-            .call(&["hash-object", "-w", "--no-filters", "--", STAGED])
+            .call(&["hash-object", "-w", "--no-filters", "--", staged])
             .await?;
-        let entry = format!("100644,{},{FILE}", blob.trim());
+        let entry = format!("100644,{},{file}", blob.trim());
         let index = self.git_folder().join("void.index");
         remove(&index).map_err(|error| self.file_error(&index, &error))?;
         let env = || vec![("GIT_INDEX_FILE", index.clone().into_os_string())];
@@ -303,8 +291,8 @@ impl MetaFolder {
         }
     }
 
-    async fn committed_blob(&self) -> Option<String> {
-        let spec = format!("HEAD:{FILE}");
+    async fn committed_blob(&self, name: &str) -> Option<String> {
+        let spec = format!("HEAD:{name}");
         let said = self
             .call(&["rev-parse", "--quiet", "--verify", &spec])
             .await;
@@ -354,6 +342,24 @@ fn signature(author: &MetaAuthor) -> Vec<(&'static str, OsString)> {
         ("GIT_COMMITTER_EMAIL", email.into()),
         ("GIT_COMMITTER_DATE", date.into()),
     ]
+}
+
+fn read(path: &Path) -> MetaFile {
+    let read = || {
+        if !fs::symlink_metadata(path)?.is_file() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let mut text = String::new();
+        File::open(path)?
+            .take(READ_BYTES_MAX)
+            .read_to_string(&mut text)?;
+        Ok(text)
+    };
+    match read() {
+        Ok(text) => MetaFile::Text(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => MetaFile::Missing,
+        Err(error) => MetaFile::Unreadable(error.to_string()),
+    }
 }
 
 fn is_there(path: &Path) -> bool {

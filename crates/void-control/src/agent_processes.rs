@@ -9,6 +9,7 @@ mod house;
 mod start;
 mod stop;
 mod users;
+mod wakes;
 mod wishes;
 
 use std::io;
@@ -108,7 +109,9 @@ impl AgentProcesses {
         });
         let host: Arc<dyn void_supervise::Host> = Arc::<House>::clone(&house);
         let supervisor = Supervisor::begin(supervised, host)?;
-        Ok(Self(Arc::new(Inner { house, supervisor })))
+        let inner = Arc::new(Inner { house, supervisor });
+        wakes::follow(control, &inner);
+        Ok(Self(inner))
     }
 
     /// Starts what ran here before the server ended.

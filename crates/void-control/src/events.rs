@@ -64,6 +64,7 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                 | EventKind::NotificationFailed
                 | EventKind::MuteChanged
                 | EventKind::AgentChanged
+                | EventKind::MessageSent
                 | EventKind::SpaceChanged
                 | EventKind::ProjectChanged
                 | EventKind::PageChanged

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::control::Control;
 use crate::{
-    alerts, backups, clock_notes, conversations, freezes, health, instances, knowledge, nodes,
+    agent_messages, alerts, backups, clock_notes, conversations, freezes, health, instances, knowledge, nodes,
     notification_keys, proposals, refusal_counts, retention, stops, witness,
 };
 
@@ -50,6 +50,9 @@ pub(crate) fn start(control: &Control) {
             proposals::settle_unknown(&control, &settling).await;
             if let Err(error) = conversations::fail_overdue(&control).await {
                 tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
+            }
+            if let Err(error) = agent_messages::sweep(&control).await {
+                tracing::error!(%error, "messages that reach nobody could not be ended; it is tried again");
             }
             // Another instance may have stopped something, or a guest was started outside Void.
             if let Err(error) = stops::refresh(&control).await {

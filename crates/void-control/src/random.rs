@@ -1,7 +1,7 @@
 //! Random bytes, asked for in one place.
 
 use void_domain::ids::{
-    AlertId, MuteId, NotificationId, ProposalCode, ProposalId, RequestId, SessionId, TokenId,
+    AgentMessageId, AlertId, MuteId, NotificationId, ProposalCode, ProposalId, RequestId, SessionId, TokenId,
 };
 use void_domain::time::Timestamp;
 use void_store::StoreError;
@@ -27,6 +27,10 @@ pub fn notification_id(at: Timestamp) -> Result<NotificationId, StoreError> {
 
 pub(crate) fn alert_id(at: Timestamp) -> Result<AlertId, StoreError> {
     Ok(AlertId::new(at, bytes()?))
+}
+
+pub(crate) fn agent_message_id(at: Timestamp) -> Result<AgentMessageId, StoreError> {
+    Ok(AgentMessageId::new(at, bytes()?))
 }
 
 pub(crate) fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {

@@ -4,13 +4,16 @@
 mod moves;
 mod opening;
 mod recording;
+mod routes;
 mod views;
 
 use void_domain::agents::AgentName;
-use void_tree::{Listed, Operation, Right, Standing, right};
+use void_domain::actors::Actor;
+pub use void_tree::{Operation, Right};
 
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::parts::tree::Tree;
 
 pub use self::moves::{MoveError, MoveRequest, Moved, move_agent};
 pub use self::opening::{TreePlaces, open, start};
@@ -26,12 +29,20 @@ pub fn stands(control: &Control, ctx: &Ctx) -> bool {
 /// Whether an agent may do this to another one or for itself, now. Whoever is no agent, or shows a token from outside,
 /// may do nothing by its place in the tree.
 pub fn right_of(control: &Control, ctx: &Ctx, operation: Operation, target: &AgentName) -> Right {
-    let tree = control.in_force.tree.now();
-    let standing = Standing {
-        relation: tree.standing(ctx, target),
-        target: tree.kind(target),
-        listed: Listed::No,
-        capabilities: &ctx.capabilities,
-    };
-    right(operation, standing)
+    right_in(&control.in_force.tree.now(), ctx, operation, target)
+}
+
+/// The same by one tree, for whoever decides more than one thing by it.
+pub(crate) fn right_in(tree: &Tree, ctx: &Ctx, operation: Operation, target: &AgentName) -> Right {
+    match &ctx.actor {
+        // Also the allow-list is for whoever stands somewhere.
+        Actor::Agent { name, .. } if !ctx.is_from_outside => {
+            tree.right_between((name, &ctx.capabilities), operation, target)
+        }
+        Actor::Owner { .. }
+        | Actor::Agent { .. }
+        | Actor::Viewer { .. }
+        | Actor::Node { .. }
+        | Actor::System => Right::Never,
+    }
 }

@@ -37,6 +37,8 @@ pub enum EventKind {
     MuteChanged,
     /// An agent's process was started or stopped, ended unasked, or was given up.
     AgentChanged,
+    /// There is something new in an agent's mailbox.
+    MessageSent,
     /// Something that the owner keeps was made, changed, thrown away, taken back or vouched for.
     SpaceChanged,
     ProjectChanged,
@@ -46,7 +48,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -69,6 +71,7 @@ impl EventKind {
         Self::NotificationFailed,
         Self::MuteChanged,
         Self::AgentChanged,
+        Self::MessageSent,
         Self::SpaceChanged,
         Self::ProjectChanged,
         Self::PageChanged,
@@ -100,6 +103,7 @@ impl EventKind {
             Self::NotificationFailed => "notification.failed",
             Self::MuteChanged => "mute.changed",
             Self::AgentChanged => "agent.changed",
+            Self::MessageSent => "message.sent",
             Self::SpaceChanged => "space.changed",
             Self::ProjectChanged => "project.changed",
             Self::PageChanged => "page.changed",
@@ -147,6 +151,7 @@ impl EventKind {
             Self::NotificationFailed => &["notification.failed"],
             Self::MuteChanged => &["mute.set", "mute.lifted", "mute.ended"],
             Self::AgentChanged => &AGENT_VERBS,
+            Self::MessageSent => &["message.sent"],
             Self::SpaceChanged => &SPACE_VERBS,
             Self::ProjectChanged => &PROJECT_VERBS,
             Self::PageChanged => &PAGE_VERBS,
@@ -180,6 +185,7 @@ impl EventKind {
             | Self::NotificationFailed
             | Self::MuteChanged
             | Self::AgentChanged
+            | Self::MessageSent
             | Self::SpaceChanged
             | Self::ProjectChanged
             | Self::PageChanged

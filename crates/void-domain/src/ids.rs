@@ -130,6 +130,10 @@ uuid_id!(
     AttachmentId
 );
 uuid_id!(
+    /// One message in an agent's mailbox.
+    AgentMessageId
+);
+uuid_id!(
     /// One operation as it came in: a request, a sweep, a start. Joins the log to the audit.
     RequestId
 );

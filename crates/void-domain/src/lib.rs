@@ -3,6 +3,7 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
+pub mod agent_messages;
 pub mod agent_processes;
 pub mod agents;
 pub mod alerts;

@@ -67,6 +67,7 @@ pub enum Payload {
     Notification(NotificationEvent),
     Mute(MuteEvent),
     Agent(AgentEvent),
+    Message(MessageEvent),
     Entity(EntityEvent),
 }
 
@@ -172,6 +173,18 @@ pub struct AgentEvent {
     pub at: Timestamp,
 }
 
+/// Something new in an agent's mailbox. What it says is in no event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MessageEvent {
+    pub id: String,
+    /// `owner`, or the name of an agent.
+    pub from: String,
+    pub to: String,
+    /// `text` or `wake`.
+    pub kind: String,
+    pub at: Timestamp,
+}
+
 /// Something that the owner keeps. Its words are in no event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntityEvent {
@@ -210,6 +223,7 @@ impl Payload {
             EventKind::NotificationFailed => notification(fact).map(Self::Notification),
             EventKind::MuteChanged => mute(fact).map(Self::Mute),
             EventKind::AgentChanged => agent(fact).map(Self::Agent),
+            EventKind::MessageSent => message(fact).map(Self::Message),
             EventKind::SpaceChanged
             | EventKind::ProjectChanged
             | EventKind::PageChanged
@@ -230,6 +244,7 @@ impl Payload {
             | Self::Notification(_)
             | Self::Mute(_)
             | Self::Agent(_)
+            | Self::Message(_)
             | Self::Entity(_) => None,
         }
     }
@@ -396,6 +411,23 @@ fn mute(fact: &Fact) -> Option<MuteEvent> {
         subject: said.subject,
         what: fact.verb.clone(),
         until: said.until,
+        at: fact.at,
+    })
+}
+
+fn message(fact: &Fact) -> Option<MessageEvent> {
+    #[derive(Deserialize)]
+    struct Detail {
+        from: String,
+        to: String,
+        kind: String,
+    }
+    let said: Detail = detail(fact)?;
+    Some(MessageEvent {
+        id: fact.subject.clone()?,
+        from: said.from,
+        to: said.to,
+        kind: said.kind,
         at: fact.at,
     })
 }

@@ -6,6 +6,7 @@
 //! instances. Reads use their own connections. One file per noun; every function takes the
 //! transaction first, and the same SQL text serves both engines.
 
+pub mod agent_messages;
 pub mod agent_processes;
 pub mod agents;
 pub mod alerts;

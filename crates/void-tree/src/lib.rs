@@ -35,9 +35,10 @@ mod problems;
 mod reading;
 mod reconcile;
 mod rights;
+mod routes;
 mod topology;
 
-pub use bounds::{DEPTH_MAX, MEMBERS_MAX, TOPOLOGY_BYTES_MAX};
+pub use bounds::{DEPTH_MAX, MEMBERS_MAX, ROUTES_BYTES_MAX, ROUTES_MAX, TOPOLOGY_BYTES_MAX};
 pub use differences::{RightShift, RightsChange, difference};
 pub use index::{Index, Position};
 pub use intervals::Intervals;
@@ -46,4 +47,5 @@ pub use problems::TreeProblem;
 pub use reading::Reading;
 pub use reconcile::Reconciled;
 pub use rights::{AgentKind, Listed, Right, Standing, right};
+pub use routes::{Route, RouteProblem, Routes};
 pub use topology::{MoveRefusal, ROOT, Relocation, Topology};

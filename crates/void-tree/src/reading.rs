@@ -59,7 +59,7 @@ impl Topology {
 }
 
 /// Every name as it stands there, also one that stands there twice.
-fn written(text: &str) -> Result<Vec<(String, Value)>, serde_json::Error> {
+pub(crate) fn written(text: &str) -> Result<Vec<(String, Value)>, serde_json::Error> {
     struct Names;
 
     impl<'de> Visitor<'de> for Names {
@@ -118,6 +118,6 @@ fn entries(
     (entries, all)
 }
 
-fn told(word: &str) -> String {
+pub(crate) fn told(word: &str) -> String {
     text::escaped(text::cut(word, TOLD_BYTES_MAX))
 }

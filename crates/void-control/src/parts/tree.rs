@@ -11,7 +11,7 @@ use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_domain::relations::Relation;
-use void_tree::{AgentKind, Index, Topology};
+use void_tree::{AgentKind, Index, Listed, Right, Operation, Routes, Standing, Topology, right};
 
 use crate::context::Ctx;
 
@@ -78,6 +78,8 @@ pub(crate) struct Tree {
     pub topology: Topology,
     pub index: Index,
     pub members: BTreeMap<AgentName, Member>,
+    /// The allow-list of mailboxes.
+    pub routes: Routes,
     /// The commit that it is.
     pub commit: Option<String>,
     /// What is wrong, in words.
@@ -95,6 +97,31 @@ impl Tree {
     /// Everybody who belongs in it.
     pub(crate) fn names(&self) -> Vec<AgentName> {
         self.members.keys().cloned().collect()
+    }
+
+    /// Whether the allow-list lets one write to the other. Whoever has no position in the tree is on no list.
+    pub(crate) fn listed(&self, from: &AgentName, to: &AgentName) -> Listed {
+        let is_placed = self.topology.has(from) && self.topology.has(to);
+        match is_placed && self.routes.has(from, to) {
+            true => Listed::Yes,
+            false => Listed::No,
+        }
+    }
+
+    /// What one agent may do to another by where they stand, whoever asks.
+    pub(crate) fn right_between(
+        &self,
+        (from, capabilities): (&AgentName, &Capabilities),
+        operation: Operation,
+        to: &AgentName,
+    ) -> Right {
+        let standing = Standing {
+            relation: self.index.relation(from, to),
+            target: self.kind(to),
+            listed: self.listed(from, to),
+            capabilities,
+        };
+        right(operation, standing)
     }
 
     /// How whoever acts stands to one agent. Only who acts in the server's own name for an agent stands anywhere: whoever

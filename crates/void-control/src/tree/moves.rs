@@ -7,10 +7,11 @@ use void_channels::{MetaAuthor, MetaError, MetaFolder};
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_store::StoreError;
-use void_tree::{AgentKind, Index, Listed, MoveRefusal, Relocation, RightsChange, difference};
+use void_tree::{AgentKind, Index, MoveRefusal, Relocation, RightsChange, difference};
 
-use super::recording::{self, TreeChange, Why};
+use super::recording::{self, RoutesChange, TreeChange, Why};
 use super::views;
+use crate::agent_messages;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::detached::detached;
@@ -119,6 +120,10 @@ async fn run(control: &Control, ctx: &Ctx, wanted: MoveRequest) -> Result<Moved,
             commit: Some(commit),
             ..next
         });
+        // What this forgets is found when somebody reads.
+        if let Err(error) = agent_messages::after_move(control, ctx, &moved.rights).await {
+            tracing::warn!(%error, "messages that nobody may send any more could not be ended");
+        }
     }
     Ok(moved)
 }
@@ -133,7 +138,8 @@ fn rights_changed(
     let facts = |one: &AgentName| -> (AgentKind, &Capabilities) {
         (tree.kind(one), known.get(one).unwrap_or(&none))
     };
-    difference(&tree.index, after, name, facts, |_, _| Listed::No)
+    let listed = |from: &AgentName, to: &AgentName| tree.listed(from, to);
+    difference(&tree.index, after, name, facts, listed)
 }
 
 fn relocation(moved: &Moved) -> [Relocation; 1] {
@@ -186,6 +192,7 @@ async fn record(
         author: &ctx.actor.to_string(),
         relocations: &relocation(moved),
         rights: &moved.rights,
+        routes: RoutesChange::default(),
     };
     let Err(error) = recording::record(control, ctx, &change).await else {
         return Ok(());

@@ -14,7 +14,8 @@ use void_domain::text;
 use void_store::{StoreError, Tx, agents, tokens};
 use void_tree::{AgentKind, Index, MEMBERS_MAX, ROOT, Topology, TreeProblem};
 
-use super::recording::{self, TreeChange, Why};
+use super::recording::{self, RoutesChange, TreeChange, Why};
+use super::routes;
 use crate::control::Control;
 use crate::parts::tree::{Member, Tree};
 
@@ -81,7 +82,9 @@ pub async fn open(
             "the repository of the tree cannot be used ({error}), so nobody stands above anybody"
         )]),
     };
+    let listed = routes::open(control, &folder, &opened).await?;
     problems.extend(opened.problems);
+    problems.extend(listed.problems);
     if problems.len() > PROBLEMS_TOLD_MAX {
         let more = problems.len() - PROBLEMS_TOLD_MAX;
         problems.truncate(PROBLEMS_TOLD_MAX);
@@ -94,7 +97,8 @@ pub async fn open(
         index: Index::of(&opened.topology),
         topology: opened.topology,
         members: opened.members,
-        commit: opened.commit,
+        routes: listed.routes,
+        commit: listed.commit.or(opened.commit),
         problems,
         is_broken: opened.is_broken,
     });
@@ -159,12 +163,12 @@ fn folders(agents: &Path) -> io::Result<Vec<AgentName>> {
 }
 
 /// What is in force now, and what is told about it.
-struct Opened {
-    topology: Topology,
+pub(super) struct Opened {
+    pub topology: Topology,
     members: Members,
-    commit: Option<String>,
+    pub commit: Option<String>,
     problems: Vec<String>,
-    is_broken: bool,
+    pub is_broken: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -283,7 +287,7 @@ impl Opening<'_> {
         // An edit is told by what was committed before it.
         let committed = match why {
             Why::Edited => self.folder.committed().await,
-            Why::Begun | Why::Members | Why::Found | Why::Moved => None,
+            Why::Begun | Why::Members | Why::Found | Why::Moved | Why::Routes => None,
         };
         let before = match committed {
             Some((text, _)) => Topology::read(Some(&text)).topology,
@@ -333,6 +337,7 @@ impl Opening<'_> {
             author: author.as_deref().unwrap_or_default(),
             relocations: &before.relocations(after),
             rights: &[],
+            routes: RoutesChange::default(),
         };
         let ctx = self.control.system_ctx()?;
         Ok(recording::record(self.control, &ctx, &change).await?)

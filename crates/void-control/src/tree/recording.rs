@@ -5,7 +5,7 @@ use void_domain::agents::AgentName;
 use void_domain::fail_point;
 use void_store::StoreError;
 use void_store::facts::{self as stored, FactFilter};
-use void_tree::{Relocation, RightShift, RightsChange};
+use void_tree::{Relocation, RightShift, RightsChange, Route};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -28,6 +28,8 @@ pub(super) enum Why {
     Found,
     /// The owner moved somebody.
     Moved,
+    /// The allow-list of mailboxes was edited by hand.
+    Routes,
 }
 
 impl Why {
@@ -38,6 +40,7 @@ impl Why {
             Self::Edited => "edited",
             Self::Found => "found",
             Self::Moved => "moved",
+            Self::Routes => "routes",
         }
     }
 
@@ -49,6 +52,7 @@ impl Why {
             Self::Edited => "tree: take in an edit by hand",
             Self::Found => "tree: take in what was found",
             Self::Moved => "tree: move",
+            Self::Routes => "routes: take in an edit by hand",
         }
     }
 }
@@ -62,6 +66,14 @@ pub(super) struct TreeChange<'a> {
     pub author: &'a str,
     pub relocations: &'a [Relocation],
     pub rights: &'a [RightsChange],
+    pub routes: RoutesChange,
+}
+
+/// Ways of the allow-list of mailboxes that came, and that went.
+#[derive(Debug, Default)]
+pub(super) struct RoutesChange {
+    pub added: Vec<Route>,
+    pub removed: Vec<Route>,
 }
 
 /// The commit that the record knows as this instance's tree.
@@ -115,7 +127,17 @@ fn detail(change: &TreeChange<'_>) -> Value {
         "relocations_count": change.relocations.len(),
         "rights": rights.map(rights_change).collect::<Vec<_>>(),
         "rights_count": change.rights.len(),
+        "routes_added": ways(&change.routes.added),
+        "routes_added_count": change.routes.added.len(),
+        "routes_removed": ways(&change.routes.removed),
+        "routes_removed_count": change.routes.removed.len(),
     })
+}
+
+fn ways(routes: &[Route]) -> Vec<Value> {
+    let told = routes.iter().take(TOLD_MAX);
+    told.map(|route| json!({"from": route.from, "to": route.to}))
+        .collect()
 }
 
 fn rights_change(change: &RightsChange) -> Value {
@@ -139,6 +161,21 @@ fn shift(shift: &RightShift) -> Value {
 
 fn names(names: &[AgentName]) -> &[AgentName] {
     names.get(..names.len().min(TOLD_MAX)).unwrap_or(names)
+}
+
+/// A commit's message about the allow-list.
+pub(super) fn routes_message(subject: &str, change: &RoutesChange) -> String {
+    let line = |verb: &'static str| {
+        move |route: &Route| format!("- {} {verb} write to {}", route.from, route.to)
+    };
+    let added = change.added.iter().map(line("may"));
+    let lines = added.chain(change.removed.iter().map(line("may no longer")));
+    let mut told: Vec<String> = lines.clone().take(TOLD_MAX).collect();
+    let more = lines.count().saturating_sub(TOLD_MAX);
+    if more > 0 {
+        told.push(format!("- and {more} more"));
+    }
+    format!("{subject}\n\n{}", told.join("\n"))
 }
 
 /// A commit's message.

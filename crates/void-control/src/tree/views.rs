@@ -6,7 +6,7 @@ use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_domain::relations::Relation;
 use void_store::{StoreError, Tx, agents, tokens};
-use void_tree::{AgentKind, Listed, Operation, Position, Right, Standing, right};
+use void_tree::{AgentKind, Operation, Position, Right};
 
 use crate::control::Control;
 use crate::parts::tree::{Member, Tree};
@@ -93,15 +93,8 @@ pub async fn can(control: &Control, name: &AgentName) -> Result<Option<CanView>,
 fn over(tree: &Tree, name: &AgentName, may: Option<&Capabilities>, target: MemberView) -> CanOver {
     let relation = tree.index.relation(name, &target.name);
     let judged = |operation| {
-        let found = may.map(|capabilities| {
-            let standing = Standing {
-                relation,
-                target: target.kind,
-                listed: Listed::No,
-                capabilities,
-            };
-            right(operation, standing)
-        });
+        let found = may
+            .map(|capabilities| tree.right_between((name, capabilities), operation, &target.name));
         // Whoever was withdrawn has no turn in which it could do anything.
         (operation, found.unwrap_or(Right::Never))
     };

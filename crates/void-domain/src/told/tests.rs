@@ -41,6 +41,7 @@ fn examples() -> Vec<Example> {
         freezes_and_access(),
         mutes_and_nodes(),
         agents(),
+        messages(),
         entities(),
         proposals(),
     ]
@@ -137,6 +138,12 @@ fn agents() -> Vec<Example> {
             (verb, Some("019d4f00"), detail, heard)
         })
         .collect()
+}
+
+fn messages() -> Vec<Example> {
+    let detail = json!({"from": "alice", "to": "bob", "kind": "text", "sha256": "d", "bytes": 5, "text": "words", "taint": ["page"]});
+    let heard = json!({"id": PROPOSAL, "from": "alice", "to": "bob", "kind": "text", "at": AT});
+    vec![("message.sent", Some(PROPOSAL), detail, heard)]
 }
 
 fn mutes_and_nodes() -> Vec<Example> {

@@ -112,6 +112,13 @@ fn data(kind: EventKind) -> Value {
             }),
         ),
         EventKind::AgentChanged => agent(),
+        EventKind::MessageSent => object(
+            &["id", "from", "to", "kind", "at"],
+            json!({
+                "id": text(), "from": text(), "to": text(), "at": text(),
+                "kind": {"enum": ["text", "wake"]},
+            }),
+        ),
         EventKind::SpaceChanged
         | EventKind::ProjectChanged
         | EventKind::PageChanged

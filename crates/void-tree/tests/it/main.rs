@@ -16,3 +16,5 @@ mod reconciling;
 mod relations;
 #[cfg(test)]
 mod rights;
+#[cfg(test)]
+mod routes;
