@@ -3,6 +3,7 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
+pub mod agent_configs;
 pub mod agent_messages;
 pub mod agent_processes;
 pub mod agents;
@@ -28,6 +29,7 @@ pub mod ids;
 pub mod instances;
 pub mod knowledge;
 pub mod limits;
+pub mod meta_locks;
 pub mod mutes;
 pub mod nodes;
 pub mod notifications;

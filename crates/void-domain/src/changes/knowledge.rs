@@ -143,6 +143,7 @@ fn of(
         summary,
         effect: ChangeEffect::Stored,
         about: Some(about),
+        deploy: None,
     }
 }
 

@@ -15,6 +15,7 @@ fn change(old: &str, new: &str) -> Change {
         summary: Vec::new(),
         effect: ChangeEffect::Stored,
         about: None,
+        deploy: None,
     }
 }
 
