@@ -6,9 +6,11 @@
 
 mod actions;
 mod activity;
+mod agent_processes;
 mod context;
 mod entities;
 mod given;
+mod holds;
 mod lists;
 mod lookups;
 mod machines;
@@ -30,7 +32,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use void_control::audit::ReadError;
-use void_control::{Control, Ctx, StoreError, lanes, token_taints};
+use void_control::{Control, Ctx, StoreError, lanes, token_taints, tree};
+use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
@@ -42,7 +45,7 @@ pub use self::scopes::{ForeignText, Scope};
 
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 11] = [
+pub static TOOLS: [&Tool; 20] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
@@ -54,6 +57,15 @@ pub static TOOLS: [&Tool; 11] = [
     &propose_change::PROPOSE_CHANGE,
     &record::READ_RECORD,
     &activity::RECENT_ACTIVITY,
+    &agent_processes::START,
+    &agent_processes::KILL,
+    &agent_processes::RESTART,
+    &agent_processes::UPDATE,
+    &agent_processes::DESTROY,
+    &agent_processes::GET_LOGS,
+    &holds::HOLD,
+    &holds::VETO,
+    &holds::ANNOTATE,
 ];
 
 /// The tool of this name, for what is not offered as a tool.
@@ -61,9 +73,17 @@ pub fn named(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// The tools of an agent in a conversation that the owner leads.
+/// The tools that an agent has by its capabilities in a conversation that the owner leads.
 pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
-    TOOLS.into_iter().filter(|tool| tool.is_for(ctx))
+    let all = TOOLS.into_iter();
+    all.filter(|tool| tool.reach == Reach::Anywhere && tool.is_for(ctx))
+}
+
+/// The tools that it has besides because somebody stands below it, by the tree in force.
+pub fn from_above(control: &Control, ctx: &Ctx) -> impl Iterator<Item = &'static Tool> {
+    let is_above = tree::stands_above_somebody(control, ctx);
+    let all = TOOLS.into_iter();
+    all.filter(move |tool| is_above && tool.reach == Reach::FromAbove)
 }
 
 /// Why a call of a tool that was not offered does nothing: it is not for this caller, who is told what is left to them, or there
@@ -148,10 +168,20 @@ pub struct Tool {
     /// One of them is enough.
     pub needs: &'static [Capability],
     pub effect: Effect,
+    pub reach: Reach,
     /// The JSON schemas of its arguments and of its result.
     pub arguments: fn() -> Value,
     pub result: fn() -> Value,
     run: fn(Call) -> RunningTool,
+}
+
+/// From where a tool can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// By whoever has one of the capabilities.
+    Anywhere,
+    /// In a turn of an agent that stands above another one. What it may do to which one is decided at each call.
+    FromAbove,
 }
 
 /// What a tool can change.
@@ -165,6 +195,10 @@ pub enum Effect {
     Drafts,
     /// It may take back a proposal of the caller's own that still waits.
     Withdraws,
+    /// It may start, change or end an agent below the caller.
+    Manages,
+    /// It may keep what an agent below the caller asks for from happening.
+    Brakes,
 }
 
 /// One use of a tool.
@@ -370,6 +404,9 @@ type RunningTool = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Sen
 impl Tool {
     /// Whoever may act or suggest may also look, as everywhere else; reading the record is a right of its own.
     pub fn is_for(&self, ctx: &Ctx) -> bool {
+        if self.reach == Reach::FromAbove {
+            return !ctx.is_from_outside && ctx.actor.kind() == ActorKind::Agent;
+        }
         let has = |capability| ctx.capabilities.has(capability);
         let may_look = has(Capability::Act) || has(Capability::Suggest);
         let looks = self.needs.contains(&Capability::Read) && may_look;
@@ -378,6 +415,10 @@ impl Tool {
     }
 
     fn denied(&self) -> ToolError {
+        if self.reach == Reach::FromAbove {
+            let message = format!("{} is for agents that stand above others", self.name);
+            return ToolError::new(FailureCode::Forbidden, message);
+        }
         let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();
         let (name, needs) = (self.name, needs.join(" or "));
         let message = format!("{name} needs the capability {needs}");

@@ -1,19 +1,26 @@
 //! The tree of agents: opened at the start, shown, and changed by the owner. What is in force is committed in the
 //! repository `meta` and was recorded before; whoever has no position in it has no right over anybody.
 
+mod commits;
 mod moves;
 mod opening;
 mod recording;
+mod removals;
 mod views;
 
+use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
+use void_store::StoreError;
 use void_tree::{Listed, Operation, Right, Standing, right};
 
+use crate::agents;
 use crate::context::Ctx;
 use crate::control::Control;
 
+pub use self::commits::TreeCommitError;
 pub use self::moves::{MoveError, MoveRequest, Moved, move_agent};
 pub use self::opening::{TreePlaces, open, start};
+pub(crate) use self::removals::hold;
 pub use self::views::{CanOver, CanView, MemberView, TreeView, can, show};
 
 /// Whether an agent may do this to another one or for itself, now. Whoever is no agent, or shows a token from outside,
@@ -27,4 +34,36 @@ pub fn right_of(control: &Control, ctx: &Ctx, operation: Operation, target: &Age
         capabilities: &ctx.capabilities,
     };
     right(operation, standing)
+}
+
+/// The same for whoever is still somebody: a turn that goes on after its agent was withdrawn may do nothing any more.
+pub async fn right_now(
+    control: &Control,
+    ctx: &Ctx,
+    operation: Operation,
+    target: &AgentName,
+) -> Result<Right, StoreError> {
+    let right = right_of(control, ctx, operation, target);
+    let Actor::Agent { id, .. } = &ctx.actor else {
+        return Ok(right);
+    };
+    match right > Right::Never && agents::is_usable(control, *id).await? {
+        true => Ok(right),
+        false => Ok(Right::Never),
+    }
+}
+
+/// Whether anybody stands below whoever acts.
+pub fn stands_above_somebody(control: &Control, ctx: &Ctx) -> bool {
+    let tree = control.in_force.tree.now();
+    match &ctx.actor {
+        Actor::Agent { name, .. } if !ctx.is_from_outside => {
+            !tree.index.descendants(name).is_empty()
+        }
+        Actor::Owner { .. }
+        | Actor::Agent { .. }
+        | Actor::Viewer { .. }
+        | Actor::Node { .. }
+        | Actor::System => false,
+    }
 }

@@ -22,6 +22,8 @@ pub enum EventKind {
     ProposalExpired,
     ProposalCancelled,
     ProposalUnknown,
+    /// It was held, vetoed or annotated from above, or the owner lifted a hold.
+    ProposalHeld,
     ServiceChanged,
     TurnStarted,
     TurnFinished,
@@ -46,7 +48,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -59,6 +61,7 @@ impl EventKind {
         Self::ProposalExpired,
         Self::ProposalCancelled,
         Self::ProposalUnknown,
+        Self::ProposalHeld,
         Self::ServiceChanged,
         Self::TurnStarted,
         Self::TurnFinished,
@@ -90,6 +93,7 @@ impl EventKind {
             Self::ProposalExpired => "proposal.expired",
             Self::ProposalCancelled => "proposal.cancelled",
             Self::ProposalUnknown => "proposal.unknown",
+            Self::ProposalHeld => "proposal.held",
             Self::ServiceChanged => "service.changed",
             Self::TurnStarted => "turn.started",
             Self::TurnFinished => "turn.finished",
@@ -123,6 +127,12 @@ impl EventKind {
             Self::ProposalExpired => &["proposal.expired"],
             Self::ProposalCancelled => &["proposal.cancelled"],
             Self::ProposalUnknown => &["proposal.unknown"],
+            Self::ProposalHeld => &[
+                "proposal.held",
+                "proposal.vetoed",
+                "proposal.annotated",
+                "proposal.hold_lifted",
+            ],
             Self::ServiceChanged => &["service.changed"],
             Self::TurnStarted => &["turn.started"],
             Self::TurnFinished => &["turn.finished"],
@@ -169,7 +179,8 @@ impl EventKind {
             | Self::ProposalRefused
             | Self::ProposalExpired
             | Self::ProposalCancelled
-            | Self::ProposalUnknown => true,
+            | Self::ProposalUnknown
+            | Self::ProposalHeld => true,
             Self::ServiceChanged
             | Self::TurnStarted
             | Self::TurnFinished
@@ -197,11 +208,16 @@ impl EventKind {
 }
 
 /// What happens to an agent's process.
-const AGENT_VERBS: [&str; 5] = [
+const AGENT_VERBS: [&str; 10] = [
     "agent.started",
     "agent.stopped",
     "agent.restarted",
+    "agent.updated",
+    "agent.destroyed",
+    "agent.paused",
+    "agent.resumed",
     "agent.crashed",
+    "agent.recovered",
     "agent.given_up",
 ];
 

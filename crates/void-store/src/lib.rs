@@ -6,7 +6,9 @@
 //! instances. Reads use their own connections. One file per noun; every function takes the
 //! transaction first, and the same SQL text serves both engines.
 
+pub mod agent_pauses;
 pub mod agent_processes;
+pub mod agent_tombstones;
 pub mod agents;
 pub mod alerts;
 pub mod attachments;
@@ -25,6 +27,7 @@ pub mod events;
 pub mod facts;
 pub mod freezes;
 mod heads;
+pub mod holds;
 pub mod installation;
 pub mod instances;
 pub mod lanes;

@@ -23,7 +23,9 @@ use void_domain::policy::Refusal;
 use void_domain::proposals::{DisplayState, Proposal, StartHold, Status};
 use void_domain::time::Timestamp;
 
-use super::{Call, Effect, Given, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{
+    Call, Effect, Given, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema,
+};
 
 /// A safe action is waited for, with its check; nobody waits for a person. MCP clients commonly give up
 /// after 60 seconds, and a turn of 120 needs room for more than one.
@@ -43,6 +45,7 @@ pub(super) static LIST_ACTIONS: Tool = Tool {
         ones wait for the owner. There is nothing else: no shell, no other command.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ListActionsArguments>,
     result: written_schema::<ActionsResult>,
     run: list,
@@ -56,6 +59,7 @@ pub(super) static PROPOSE_ACTION: Tool = Tool {
         carries its code. Queued is not done: do not wait for it and do not propose it again.",
     needs: &[Capability::Act],
     effect: Effect::Proposes,
+    reach: Reach::Anywhere,
     arguments: schema::<ProposeArguments>,
     result: written_schema::<ProposeResult>,
     run: propose,
@@ -509,7 +513,8 @@ const fn outcome(shown: DisplayState) -> &'static str {
         DisplayState::Waiting
         | DisplayState::Starting
         | DisplayState::WaitsForTarget
-        | DisplayState::HeldByFreeze => "queued",
+        | DisplayState::HeldByFreeze
+        | DisplayState::HeldFromAbove => "queued",
         DisplayState::Running => "running",
         DisplayState::BeingChecked
         | DisplayState::Verified

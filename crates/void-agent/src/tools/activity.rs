@@ -19,7 +19,7 @@ use void_domain::services::Health;
 use void_domain::text;
 
 use super::actions::mended_by;
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema};
 
 /// Requests of each kind, and entries of the record.
 const ROWS_MAX: u32 = 20;
@@ -35,6 +35,7 @@ pub(super) static RECENT_ACTIVITY: Tool = Tool {
         states and times, never what somebody wrote.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ActivityArguments>,
     result: written_schema::<ActivityResult>,
     run,

@@ -15,7 +15,7 @@ use super::entities::{self, EntityResult};
 use super::lookups::{Depth, Lookup, LookupResult, Target, look_up};
 use super::machines::{self, MachineResult};
 use super::{
-    Call, Effect, Outcome, RunningTool, Tool, ToolError, activity, schema, written_schema,
+    Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, activity, schema, written_schema,
 };
 
 pub(super) static CONTEXT: Tool = Tool {
@@ -25,6 +25,7 @@ pub(super) static CONTEXT: Tool = Tool {
         they say \"this\", \"here\" or name nothing; read then shows the whole of it.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ContextArguments>,
     result: written_schema::<ContextResult>,
     run,

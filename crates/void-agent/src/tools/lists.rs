@@ -13,7 +13,7 @@ use void_domain::ids::SpaceId;
 use void_domain::knowledge::EntityKind;
 
 use super::lookups::no_id;
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, entities, proposals};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, entities, proposals};
 use super::{schema, written_schema};
 
 const LISTED_MAX: u32 = 50;
@@ -24,6 +24,7 @@ pub static LIST: Tool = Tool {
     description: "The newest of a kind: spaces, what is in one of them, or your own proposals.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ListArguments>,
     result: written_schema::<ListResult>,
     run,

@@ -10,7 +10,7 @@ use void_domain::proposals::{DisplayState, Proposal, State};
 use void_domain::text;
 
 use super::actions::{ProposeResult, result};
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema};
 
 const OUTPUT_BYTES_MAX: usize = 8 * 1024;
 
@@ -22,6 +22,7 @@ pub(super) static PROPOSAL_STATUS: Tool = Tool {
         further action waits for the owner.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ProposalArguments>,
     result: written_schema::<ProposalStatusResult>,
     run,
@@ -34,6 +35,7 @@ pub(super) static WITHDRAW_PROPOSAL: Tool = Tool {
         capability suggest alone only a draft of your own. What runs or ended already stays as it is.",
     needs: &[Capability::Act, Capability::Suggest],
     effect: Effect::Withdraws,
+    reach: Reach::Anywhere,
     arguments: schema::<WithdrawArguments>,
     result: written_schema::<ProposeResult>,
     run: withdraw,

@@ -17,7 +17,7 @@ use void_domain::proposals::Proposal;
 
 use self::arguments::ChangeArguments;
 use super::entities::{self, not_here};
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema};
 
 pub(super) static PROPOSE_CHANGE: Tool = Tool {
     name: "propose_change",
@@ -28,6 +28,7 @@ pub(super) static PROPOSE_CHANGE: Tool = Tool {
         that it waits, and do not draft it again.",
     needs: &[Capability::Suggest],
     effect: Effect::Drafts,
+    reach: Reach::Anywhere,
     arguments: schema::<ChangeArguments>,
     result: written_schema::<DraftResult>,
     run,

@@ -10,7 +10,7 @@ use void_domain::knowledge::{EntityId, EntityKind};
 use void_domain::services::ServiceId;
 
 use super::lookups::{Depth, LookupResult, Target, look_up, no_id};
-use super::{Call, Effect, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Reach, RunningTool, Tool, ToolError, schema, written_schema};
 
 pub(super) static READ: Tool = Tool {
     name: "read",
@@ -22,6 +22,7 @@ pub(super) static READ: Tool = Tool {
         having read it every further action waits for the owner.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ReadArguments>,
     result: written_schema::<LookupResult>,
     run,

@@ -11,7 +11,7 @@ use void_domain::facts::Fact;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 
-use super::{Call, Effect, Outcome, RunningTool, Tool, schema, written_schema};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, schema, written_schema};
 
 const ENTRIES_MAX: u32 = 50;
 const NAME_CHARS_MAX: usize = 100;
@@ -25,6 +25,7 @@ pub(super) static READ_RECORD: Tool = Tool {
         the next that came with the last answer as before.",
     needs: &[Capability::AuditRead],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<RecordArguments>,
     result: written_schema::<RecordResult>,
     run,

@@ -8,7 +8,7 @@ use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::services::{CheckResult, Health, Location};
 
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::{Call, Effect, Outcome, Reach, RunningTool, Tool, ToolError, schema, written_schema};
 
 pub(super) static SERVICE_STATUS: Tool = Tool {
     name: "service_status",
@@ -17,6 +17,7 @@ pub(super) static SERVICE_STATUS: Tool = Tool {
         Without an id all of them. Call this before you say anything about the lab.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
+    reach: Reach::Anywhere,
     arguments: schema::<ServiceStatusArguments>,
     result: written_schema::<ServiceStatusResult>,
     run,

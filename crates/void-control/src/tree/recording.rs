@@ -28,6 +28,8 @@ pub(super) enum Why {
     Found,
     /// The owner moved somebody.
     Moved,
+    /// Somebody was destroyed.
+    Destroyed,
 }
 
 impl Why {
@@ -38,6 +40,7 @@ impl Why {
             Self::Edited => "edited",
             Self::Found => "found",
             Self::Moved => "moved",
+            Self::Destroyed => "destroyed",
         }
     }
 
@@ -49,6 +52,7 @@ impl Why {
             Self::Edited => "tree: take in an edit by hand",
             Self::Found => "tree: take in what was found",
             Self::Moved => "tree: move",
+            Self::Destroyed => "tree: destroy",
         }
     }
 }
