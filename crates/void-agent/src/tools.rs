@@ -7,9 +7,11 @@
 mod actions;
 mod activity;
 mod agent_messages;
+mod agent_processes;
 mod context;
 mod entities;
 mod given;
+mod holds;
 mod lists;
 mod lookups;
 mod machines;
@@ -43,7 +45,7 @@ pub use self::scopes::{ForeignText, Scope};
 
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 14] = [
+pub static TOOLS: [&Tool; 23] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
@@ -58,6 +60,15 @@ pub static TOOLS: [&Tool; 14] = [
     &agent_messages::SEND,
     &agent_messages::RECV,
     &agent_messages::WAKE,
+    &agent_processes::START,
+    &agent_processes::KILL,
+    &agent_processes::RESTART,
+    &agent_processes::UPDATE,
+    &agent_processes::DESTROY,
+    &agent_processes::GET_LOGS,
+    &holds::HOLD,
+    &holds::VETO,
+    &holds::ANNOTATE,
 ];
 
 /// The tool of this name, for what is not offered as a tool.
@@ -176,6 +187,10 @@ pub enum Effect {
     Withdraws,
     /// It puts messages into mailboxes of the tree, or takes them out of the caller's own; nothing else follows from it.
     Messages,
+    /// It may start, change or end an agent below the caller.
+    Manages,
+    /// It may keep what an agent below the caller asks for from happening.
+    Brakes,
 }
 
 /// Who has a tool, beside what they may.
@@ -186,6 +201,8 @@ pub enum Reach {
     /// An agent that stands in the tree, in a turn that the server leads; whom it may reach is its use case's to judge.
     /// Nobody from outside has it, and no person: where they would stand is nowhere.
     Tree,
+    /// The same, of an agent below whom somebody stands.
+    FromAbove,
 }
 
 /// One use of a tool.
@@ -393,8 +410,8 @@ impl Tool {
     pub fn is_for(&self, ctx: &Ctx) -> bool {
         let needs_nothing = match self.reach {
             Reach::Anywhere => false,
-            Reach::Tree if ctx.member().is_none() => return false,
-            Reach::Tree => self.needs.is_empty(),
+            Reach::Tree | Reach::FromAbove if ctx.member().is_none() => return false,
+            Reach::Tree | Reach::FromAbove => self.needs.is_empty(),
         };
         let has = |capability| ctx.capabilities.has(capability);
         let may_look = has(Capability::Act) || has(Capability::Suggest);
@@ -408,12 +425,18 @@ impl Tool {
         match self.reach {
             Reach::Anywhere => true,
             Reach::Tree => tree::stands(control, ctx),
+            Reach::FromAbove => tree::stands_above_somebody(control, ctx),
         }
     }
 
     fn denied(&self) -> ToolError {
-        if self.reach == Reach::Tree {
-            let message = format!("{} is for agents of the tree, in their turns", self.name);
+        let whose = match self.reach {
+            Reach::Anywhere => None,
+            Reach::Tree => Some("agents of the tree, in their turns"),
+            Reach::FromAbove => Some("agents that stand above others, in their turns"),
+        };
+        if let Some(whose) = whose {
+            let message = format!("{} is for {whose}", self.name);
             return ToolError::new(FailureCode::Forbidden, message);
         }
         let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use void_control::conversations::{self, Answering, Begun, TurnError};
-use void_control::{Control, Ctx, StoreError};
+use void_control::{Control, Ctx, StoreError, agents};
 use void_domain::conversations::{Conversation, MessageView, Turn, TurnState};
 use void_domain::failures::FailureCode;
 use void_domain::ids::{ConversationId, MessageId};
@@ -174,6 +174,14 @@ impl Talk {
             }
             Err(error) => return failed(unavailable(&error)),
         };
+        match agents::is_paused(control, &agent.persona.slug).await {
+            Ok(false) => {}
+            Ok(true) => {
+                let message = "the owner paused this agent; it gets no turn";
+                return failed(Failure::new(FailureCode::Paused, message));
+            }
+            Err(error) => return failed(unavailable(&error)),
+        }
         let (live, agent) = (Arc::clone(live), Arc::clone(agent));
         let needs_pass = agent.brain.needs_pass();
         let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, begun, view));

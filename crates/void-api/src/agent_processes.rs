@@ -26,6 +26,26 @@ pub struct AgentProcessResponse {
     pub failures: u32,
     /// How it ended the last time that it ended unasked.
     pub why: Option<String>,
+    /// The owner paused it: it is not woken and gets no turn.
+    #[serde(default)]
+    #[schemars(required)]
+    pub paused: bool,
+}
+
+/// An agent that is no more.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentDestroyed")]
+pub struct AgentDestroyedResponse {
+    pub name: String,
+    /// Where its folder lies, in the data folder.
+    pub archive: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AgentPause")]
+pub struct AgentPauseResponse {
+    pub name: String,
+    pub paused: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -23,6 +23,7 @@ pub mod errors;
 pub mod events;
 pub mod freeze;
 pub mod health;
+pub mod holds;
 pub mod home;
 pub mod hosts;
 pub mod inbox;

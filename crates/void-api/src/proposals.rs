@@ -9,6 +9,7 @@ use void_domain::proposals::{DisplayState, Status};
 
 use crate::Word;
 use crate::bounds::{DIGEST, NUMBER_MAX};
+use crate::holds::HoldResponse;
 use crate::schemas;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -132,6 +133,11 @@ pub struct RowResponse {
     pub expires_at: String,
     pub resolved_at: Option<String>,
     pub transitions: Vec<TransitionResponse>,
+    /// What agents above whoever asked, and the owner, put on it, oldest first. While a hold of them is not lifted nothing
+    /// starts, and no yes counts.
+    #[serde(default)]
+    #[schemars(required)]
+    pub holds: Vec<HoldResponse>,
     /// Of a draft, the turn in which an agent made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<DraftTurnResponse>,

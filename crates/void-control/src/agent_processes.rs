@@ -4,8 +4,13 @@
 //! What is wanted is a row (`wishes`), written before anything happens; the process follows it. Residents run in the
 //! server and have none. A process that runs is an agent by a token that lives in memory ([`crate::callers`]).
 
+mod archives;
+mod destroy;
 mod folders;
+mod follow;
 mod house;
+mod judging;
+mod logs;
 mod start;
 mod stop;
 mod users;
@@ -19,11 +24,15 @@ use std::sync::Arc;
 
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::AgentName;
+use void_domain::failures::FailureCode;
 use void_store::{StoreError, agent_processes as table};
-use void_supervise::{LOG_BYTES_MAX, Supervisor, SupervisorConfig, read_log};
-use void_tree::ROOT;
+use void_supervise::{Supervisor, SupervisorConfig};
+use void_tree::{Operation, ROOT};
 
-pub use self::start::{restart, start};
+pub use self::destroy::destroy;
+pub(crate) use self::follow::follow_tree;
+pub use self::logs::{LOG_LINES_MAX, logs};
+pub use self::start::{restart, start, update};
 pub use self::stop::stop;
 pub use self::users::{InvalidUserRange, UserRange};
 pub use void_sandbox::{Fence, Kernel, SandboxLimits, SandboxMode};
@@ -34,12 +43,9 @@ pub use void_supervise::{
 
 use self::house::House;
 use crate::agents;
-use crate::context::Ctx;
 use crate::control::Control;
 use crate::parts::tree::Tree;
-
-/// Lines of a log that are told at a time.
-pub const LOG_LINES_MAX: usize = 500;
+use crate::tree::TreeCommitError;
 
 pub struct AgentProcessesConfig {
     /// The data folder: `meta`, `agents`, `applied`.
@@ -72,12 +78,24 @@ pub struct AgentProcessView {
     pub status: ProcessStatus,
     /// `None`: it was never started.
     pub wanted: Option<Wanted>,
+    pub is_paused: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum AgentProcessError {
-    #[error("only the owner starts and stops agents")]
-    OwnerOnly,
+    #[error("{operation} of {name} is not for you: by the tree in force that is for the owner and for agents above it", operation = .operation.as_str())]
+    NotAbove {
+        operation: Operation,
+        name: AgentName,
+    },
+    #[error(
+        "everything is frozen, and only the owner starts, changes or destroys agents until they thaw"
+    )]
+    Frozen,
+    #[error("something is wrong with the tree of agents, so nobody is taken out of it")]
+    Broken,
+    #[error(transparent)]
+    Tree(#[from] TreeCommitError),
     #[error("no agent of that name stands in the tree")]
     Unknown,
     #[error("{0} lives in the server and has no process of its own")]
@@ -90,8 +108,25 @@ pub enum AgentProcessError {
     Over(#[from] void_supervise::Over),
     #[error("its log cannot be read")]
     Log(#[source] io::Error),
+    #[error("it is destroyed, and its folder is put into the archive at the next start")]
+    Archive(#[source] io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl AgentProcessError {
+    pub fn code(&self) -> FailureCode {
+        match self {
+            Self::NotAbove { .. } | Self::Resident(_) => FailureCode::Forbidden,
+            Self::Frozen => FailureCode::Frozen,
+            Self::Broken | Self::Tree(_) => FailureCode::TreeBroken,
+            Self::Unknown | Self::Nobody(_) => FailureCode::NotFound,
+            Self::Elsewhere { .. } => FailureCode::Busy,
+            Self::Over(_) | Self::Log(_) | Self::Archive(_) | Self::Store(_) => {
+                FailureCode::Unavailable
+            }
+        }
+    }
 }
 
 impl AgentProcesses {
@@ -111,11 +146,19 @@ impl AgentProcesses {
         let supervisor = Supervisor::begin(supervised, host)?;
         let inner = Arc::new(Inner { house, supervisor });
         wakes::follow(control, &inner);
+        let known: std::sync::Weak<Inner> = Arc::downgrade(&inner);
+        control.agent_processes.set(known);
         Ok(Self(inner))
     }
 
-    /// Starts what ran here before the server ended.
+    /// Those of this server; `None`: it looks after none.
+    pub fn of(control: &Control) -> Option<Self> {
+        control.agent_processes.get().map(Self)
+    }
+
+    /// Starts what ran here before the server ended, after what a destruction left undone was done.
     pub async fn resume(&self) -> Result<(), StoreError> {
+        archives::finish(self).await?;
         let control = self.control();
         let instance = control.process.instance.id.clone();
         let wanted = control
@@ -174,27 +217,8 @@ pub async fn view(
         name: name.clone(),
         status: processes.0.supervisor.status(name.as_str()),
         wanted: row.map(|row| row.wanted),
+        is_paused: agents::is_paused(control, name).await?,
     })
-}
-
-/// What its processes wrote, newest last. It is an agent's text and may say anything.
-pub async fn logs(
-    processes: &AgentProcesses,
-    ctx: &Ctx,
-    name: &AgentName,
-    lines: usize,
-) -> Result<Vec<LogLine>, AgentProcessError> {
-    if !ctx.actor.is_owner() {
-        return Err(AgentProcessError::OwnerOnly);
-    }
-    processes.0.house.judge_place(name).await?;
-    let path = processes.log_of(name);
-    let read = tokio::task::spawn_blocking(move || read_log(&path, LOG_BYTES_MAX)).await;
-    let read = read.map_err(io::Error::other).and_then(|read| read);
-    let mut all = read.map_err(AgentProcessError::Log)?;
-    let surplus = all.len().saturating_sub(lines.min(LOG_LINES_MAX));
-    all.drain(..surplus);
-    Ok(all)
 }
 
 impl House {

@@ -3,16 +3,18 @@
 //! An agent is made with its first token and withdrawn with its last. Its row stays, so that its name is never
 //! another's; `tokens` decides who may ask for a token, and this module whose it is.
 
+mod pause;
 mod residents;
 mod tokens;
 mod withdraw;
 
 use void_domain::agents::{Agent, AgentName};
 use void_domain::ids::AgentId;
-use void_store::{StoreError, agents, tokens as stored};
+use void_store::{StoreError, agent_pauses, agents, tokens as stored};
 
 use crate::control::Control;
 
+pub use self::pause::{AgentPauseError, pause, resume};
 pub(crate) use self::residents::{Housed, residents};
 pub use self::residents::{ResidentsError, admit_residents, give_resident_token, resident_ctx};
 pub(crate) use self::tokens::{AskedToken, add_token, restore};
@@ -33,5 +35,14 @@ pub async fn is_usable(control: &Control, id: AgentId) -> Result<bool, StoreErro
     control
         .store
         .read(move |tx| Box::pin(stored::has_usable(tx, id)))
+        .await
+}
+
+/// Whether the owner paused it: then it is not woken and gets no turn, wherever it runs.
+pub async fn is_paused(control: &Control, name: &AgentName) -> Result<bool, StoreError> {
+    let name = name.clone();
+    control
+        .store
+        .read(move |tx| Box::pin(async move { agent_pauses::has(tx, &name).await }))
         .await
 }

@@ -2,6 +2,7 @@
 //! if nothing speaks against it the message too, in the same transaction. What was silent for a reason (the
 //! owner stopped it, a run is under way, it is muted) is looked at again by the sweep until it is up or told.
 
+mod agents;
 mod silence;
 
 use void_domain::alerts::{Alert, Ended, LastAlert, STAYS_DOWN_FOR, Scope, Telling, telling};
@@ -17,6 +18,7 @@ use crate::outbox;
 use crate::service_views::{self, ServiceView};
 use crate::{mutes, random};
 
+pub(crate) use self::agents::{AgentHealth, follow_agent};
 use self::silence::Silences;
 
 /// A service is believed to have changed; in the transaction that records it.
@@ -45,7 +47,28 @@ pub(crate) async fn follow(
                 return Ok(());
             }
             let last = alerts::last_of(tx, &service.id).await?;
-            tell(tx, control, service, &outage, last, now).await
+            tell(tx, control, &Troubled::of(service), &outage, last, now).await
+        }
+    }
+}
+
+/// What is down, as it is told.
+struct Troubled {
+    id: ServiceId,
+    label: String,
+    host: Option<String>,
+    urgent: bool,
+    scope: Scope,
+}
+
+impl Troubled {
+    fn of(service: &Service) -> Self {
+        Self {
+            id: service.id.clone(),
+            label: service.label.clone(),
+            host: host_of(service).map(str::to_owned),
+            urgent: service.urgent,
+            scope: Scope::of(service),
         }
     }
 }
@@ -67,12 +90,12 @@ async fn end(
 async fn tell(
     tx: &mut Tx,
     control: &Control,
-    service: &Service,
+    told: &Troubled,
     outage: &Outage,
     last: Option<LastAlert>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let scope = Scope::of(service);
+    let scope = told.scope.clone();
     let open = alerts::open_alerts(tx, &scope).await?;
     let telling = telling(scope, outage.down_at, last, &open, now);
     let id = match &telling {
@@ -84,10 +107,10 @@ async fn tell(
         }
     };
     let new = NewAlerted {
-        service: service.id.clone(),
-        label: service.label.clone(),
-        host: host_of(service).map(str::to_owned),
-        urgent: service.urgent,
+        service: told.id.clone(),
+        label: told.label.clone(),
+        host: told.host.clone(),
+        urgent: told.urgent,
         down_at: outage.down_at,
         reason: outage.reason.clone(),
     };
@@ -98,8 +121,8 @@ async fn tell(
         alerts::note_again(tx, id, now).await?;
     }
     let outbox = control.listeners.outbox.clone();
-    outbox::note_alert(tx, &outbox, id, service.urgent, now).await?;
-    if service.urgent && !was_urgent && matches!(telling, Telling::Join(_)) {
+    outbox::note_alert(tx, &outbox, id, told.urgent, now).await?;
+    if told.urgent && !was_urgent && matches!(telling, Telling::Join(_)) {
         outbox::raise_alert(tx, &outbox, id, now).await?;
     }
     Ok(())
@@ -140,7 +163,8 @@ pub(crate) async fn forget_unwatched(control: &Control) -> Result<(), StoreError
         .write_closing(move |tx| {
             Box::pin(async move {
                 for outage in alerts::list_outages(tx).await? {
-                    if !this.lab.watch.is_watched(&outage.service) {
+                    let is_agents = outage.service.is_of_agent();
+                    if !is_agents && !this.lab.watch.is_watched(&outage.service) {
                         end(tx, &outage.service, Ended::Unwatched(now), now).await?;
                     }
                 }
@@ -189,7 +213,7 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
                 let silences = Silences::load(tx, &this, now).await?;
                 for (service, outage) in audible(tx, &this, &silences).await? {
                     let last = alerts::last_of(tx, &service.id).await?;
-                    tell(tx, &this, &service, &outage, last, now).await?;
+                    tell(tx, &this, &Troubled::of(&service), &outage, last, now).await?;
                 }
                 for id in alerts::list_to_repeat(tx, now.minus(STAYS_DOWN_FOR)).await? {
                     let outbox = this.listeners.outbox.clone();
@@ -304,7 +328,7 @@ pub(crate) async fn after_mute(
     }
     for (service, outage) in audible(tx, control, &silences).await? {
         if mute.covers(&service) {
-            tell(tx, control, &service, &outage, None, now).await?;
+            tell(tx, control, &Troubled::of(&service), &outage, None, now).await?;
         }
     }
     Ok(())

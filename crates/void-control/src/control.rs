@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::facts::AuditContext;
 use crate::outbox::Outbox;
+use crate::parts::agent_processes::AgentProcessesPart;
 use crate::parts::bounds::{Bounds, Limits};
 use crate::parts::derived::Derived;
 use crate::parts::drafting::Drafting;
@@ -99,6 +100,7 @@ pub struct Parts {
     pub(crate) owner_token: OwnerToken,
     pub(crate) process: Process,
     pub(crate) process_tokens: ProcessTokens,
+    pub(crate) agent_processes: AgentProcessesPart,
     pub(crate) safekeeping: Safekeeping,
     pub(crate) remembered: Remembered,
     pub(crate) derived: Derived,
@@ -153,6 +155,7 @@ impl Control {
             owner_token: OwnerToken::new(&config.owner_token),
             process: Process::new(config.instance, mark),
             process_tokens: ProcessTokens::default(),
+            agent_processes: AgentProcessesPart::default(),
             safekeeping: Safekeeping::new(config.backups_folder, config.witness_file),
             remembered: Remembered::default(),
             derived: Derived::default(),

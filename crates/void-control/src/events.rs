@@ -2,16 +2,54 @@
 
 use std::time::Duration;
 
-use void_domain::events::EventKind;
-use void_store::StoreError;
+use void_domain::actors::Actor;
+use void_domain::events::{Audience, EventKind};
+use void_store::{StoreError, agents};
+use void_tree::{Operation, Right};
 
+use crate::context::Ctx;
 use crate::control::Control;
 use crate::parts::hub::read_after;
 pub use crate::parts::hub::{Hub, Lost, StoredEvent, Subscription, Told};
-use crate::{freezes, nodes};
+use crate::{freezes, nodes, tree};
 pub use void_store::Newest;
 
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// Whether somebody hears what is told to this audience, by who they are alone.
+pub fn may_hear(actor: &Actor, audience: Audience) -> bool {
+    match (actor, audience) {
+        (Actor::Owner { .. }, _) => true,
+        (Actor::Viewer { .. }, Audience::Everyone | Audience::People | Audience::Requester(_)) => {
+            true
+        }
+        (Actor::Agent { .. }, Audience::Everyone) => true,
+        (Actor::Agent { id, .. }, Audience::Requester(requester)) => requester == (*id).into(),
+        (Actor::Viewer { .. }, Audience::OwnerOnly)
+        | (Actor::Agent { .. }, Audience::People | Audience::OwnerOnly)
+        | (Actor::Node { .. } | Actor::System, _) => false,
+    }
+}
+
+/// The same also by where they stand now: an agent that acts inside hears of those below it, by the tree in force at this
+/// moment, and nothing more of whoever was moved away.
+pub async fn hears(control: &Control, ctx: &Ctx, audience: Audience) -> Result<bool, StoreError> {
+    let (Actor::Agent { .. }, Audience::Requester(about)) = (&ctx.actor, audience) else {
+        return Ok(may_hear(&ctx.actor, audience));
+    };
+    if may_hear(&ctx.actor, audience) || ctx.is_from_outside {
+        return Ok(may_hear(&ctx.actor, audience));
+    }
+    let named = control
+        .store
+        .read(move |tx| Box::pin(agents::name_of(tx, about)))
+        .await?;
+    let Some(name) = named else {
+        return Ok(false);
+    };
+    let right = tree::right_now(control, ctx, Operation::SeeProposals, &name).await?;
+    Ok(right == Right::Alone)
+}
 
 pub(crate) fn start(control: &Control) {
     let control = control.clone();
@@ -61,6 +99,7 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                 | EventKind::ProposalJoined
                 | EventKind::ProposalApproved
                 | EventKind::ProposalStarted
+                | EventKind::ProposalHeld
                 | EventKind::NotificationFailed
                 | EventKind::MuteChanged
                 | EventKind::AgentChanged

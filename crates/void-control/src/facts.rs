@@ -6,6 +6,7 @@ use void_domain::canonical;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventKind};
 use void_domain::facts::{Fact, NewFact};
+use void_domain::holds::Hold;
 use void_domain::ids::RequestId;
 use void_domain::proposals::{
     Approval, Joined, Moved, Proposal, State, Status, Subject, Twin, Words,
@@ -100,7 +101,15 @@ pub(crate) async fn moved(
             all.insert(APPROVED_AT.to_owned(), json!(approval.at));
         }
     }
-    announce(tx, context, step.at, kind, proposal, detail).await
+    announce(
+        tx,
+        context,
+        step.at,
+        (kind, kind.as_str()),
+        proposal,
+        detail,
+    )
+    .await
 }
 
 /// The entry of something about a proposal that is no step to another state.
@@ -115,7 +124,33 @@ pub(crate) async fn proposal(
     if kind == EventKind::ProposalCreated {
         tell_request(&mut detail, context, proposal);
     }
-    announce(tx, context, at, kind, proposal, detail).await
+    announce(tx, context, at, (kind, kind.as_str()), proposal, detail).await
+}
+
+/// The entry of what was put on a request to slow it down or end it, or of its end.
+pub(crate) async fn held(
+    tx: &mut Tx,
+    context: &AuditContext,
+    at: Timestamp,
+    verb: &'static str,
+    (proposal, hold): (&Proposal, &Hold),
+) -> Result<(), StoreError> {
+    let mut detail = detail(proposal, at);
+    if let Value::Object(all) = &mut detail {
+        let told = json!({"number": hold.number, "kind": hold.kind.as_str(), "by": hold.by.name()});
+        all.insert("hold".to_owned(), told);
+        all.insert("hold_taint".to_owned(), json!(hold.taint));
+        tell(all, "reason", &hold.words);
+    }
+    announce(
+        tx,
+        context,
+        at,
+        (EventKind::ProposalHeld, verb),
+        proposal,
+        detail,
+    )
+    .await
 }
 
 /// On the record, to whoever listens, and to whom a message goes.
@@ -123,7 +158,7 @@ async fn announce(
     tx: &mut Tx,
     context: &AuditContext,
     at: Timestamp,
-    kind: EventKind,
+    (kind, verb): (EventKind, &'static str),
     proposal: &Proposal,
     detail: Value,
 ) -> Result<(), StoreError> {
@@ -131,7 +166,7 @@ async fn announce(
     let audience = Some(audience(proposal));
     let new = NewFact {
         actor: decided_by(context, kind, proposal),
-        ..new(context, kind.as_str(), subject, detail, audience)
+        ..new(context, verb, subject, detail, audience)
     };
     let seq = append(tx, at, new).await?.seq;
     let cause = Cause { seq, at, kind };
@@ -197,7 +232,7 @@ pub(crate) async fn joined(
         let subject = Some(proposal.id.to_string());
         return audit(tx, context, at, kind.as_str(), subject, entry).await;
     }
-    announce(tx, context, at, kind, proposal, entry).await
+    announce(tx, context, at, (kind, kind.as_str()), proposal, entry).await
 }
 
 /// In the entry of a yes that was put back after a try: when it had been given.

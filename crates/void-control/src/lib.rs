@@ -23,6 +23,7 @@ pub mod events;
 pub mod facts;
 pub mod freezes;
 pub mod health;
+pub mod holds;
 pub mod hosts;
 pub mod inbox;
 pub mod instances;

@@ -1,6 +1,7 @@
 //! What a control plane keeps in memory, one file a part. Nothing here knows a use case or [`crate::Control`]:
 //! use cases ask for the part that they need by its name.
 
+pub(crate) mod agent_processes;
 pub(crate) mod bounds;
 pub(crate) mod derived;
 pub(crate) mod drafting;

@@ -34,9 +34,12 @@ use void_domain::ids::{ProposalCode, ProposalId};
 use void_domain::proposals::Proposal;
 use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, proposals};
+use void_tree::{Operation, Right};
 
 use crate::context::Ctx;
+use crate::control::Control;
 pub(crate) use crate::detached::detached;
+use crate::{holds, tree};
 
 pub use again::{AgainError, again};
 pub use apply_knowledge::InvalidDraftEdit;
@@ -66,6 +69,7 @@ pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
 pub(crate) use settling::Settling;
 
+pub(crate) use start::start_waiting_soon;
 pub use waiters::wait_for_end;
 
 /// How somebody names a proposal: by its id, or by the code that people say.
@@ -91,12 +95,21 @@ impl ProposalKey {
     }
 }
 
-/// Whether somebody may know of this proposal: an agent of its own only, and a viewer of none that holds what the owner keeps.
-pub(crate) fn is_visible_to(ctx: &Ctx, proposal: &Proposal) -> bool {
+/// Whether somebody may know of this proposal: an agent of its own and of those of agents below it, by the tree in force, and a
+/// viewer of none that holds what the owner keeps.
+pub(crate) fn is_visible_to(control: &Control, ctx: &Ctx, proposal: &Proposal) -> bool {
     match &ctx.actor {
         Actor::Owner { .. } | Actor::System => true,
         Actor::Viewer { .. } => !apply_knowledge::is_of_knowledge(proposal),
-        Actor::Agent { id, .. } => proposal.requested_by.id == Some((*id).into()),
+        Actor::Agent { id, .. } => {
+            let is_own = proposal.requested_by.id == Some((*id).into());
+            is_own || holds::requester(proposal).is_some_and(|name| sees_below(control, ctx, &name))
+        }
         Actor::Node { .. } => false,
     }
+}
+
+/// Whether whoever acts sees what an agent asks for, because of where the two stand.
+fn sees_below(control: &Control, ctx: &Ctx, name: &void_domain::agents::AgentName) -> bool {
+    tree::right_of(control, ctx, Operation::SeeProposals, name) == Right::Alone
 }

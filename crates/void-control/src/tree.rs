@@ -1,22 +1,28 @@
 //! The tree of agents: opened at the start, shown, and changed by the owner. What is in force is committed in the
 //! repository `meta` and was recorded before; whoever has no position in it has no right over anybody.
 
+mod commits;
 mod moves;
 mod opening;
 mod recording;
+mod removals;
 mod routes;
 mod views;
 
-use void_domain::agents::AgentName;
 use void_domain::actors::Actor;
+use void_domain::agents::AgentName;
+use void_store::StoreError;
 pub use void_tree::{Operation, Right};
 
+use crate::agents;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::parts::tree::Tree;
 
+pub use self::commits::TreeCommitError;
 pub use self::moves::{MoveError, MoveRequest, Moved, move_agent};
 pub use self::opening::{TreePlaces, open, start};
+pub(crate) use self::removals::hold;
 pub use self::views::{CanOver, CanView, MemberView, TreeView, can, show};
 
 /// Whether whoever acts has a position in the tree, and so anything to do there.
@@ -44,5 +50,37 @@ pub(crate) fn right_in(tree: &Tree, ctx: &Ctx, operation: Operation, target: &Ag
         | Actor::Viewer { .. }
         | Actor::Node { .. }
         | Actor::System => Right::Never,
+    }
+}
+
+/// The same for whoever is still somebody: a turn that goes on after its agent was withdrawn may do nothing any more.
+pub async fn right_now(
+    control: &Control,
+    ctx: &Ctx,
+    operation: Operation,
+    target: &AgentName,
+) -> Result<Right, StoreError> {
+    let right = right_of(control, ctx, operation, target);
+    let Actor::Agent { id, .. } = &ctx.actor else {
+        return Ok(right);
+    };
+    match right > Right::Never && agents::is_usable(control, *id).await? {
+        true => Ok(right),
+        false => Ok(Right::Never),
+    }
+}
+
+/// Whether anybody stands below whoever acts.
+pub fn stands_above_somebody(control: &Control, ctx: &Ctx) -> bool {
+    let tree = control.in_force.tree.now();
+    match &ctx.actor {
+        Actor::Agent { name, .. } if !ctx.is_from_outside => {
+            !tree.index.descendants(name).is_empty()
+        }
+        Actor::Owner { .. }
+        | Actor::Agent { .. }
+        | Actor::Viewer { .. }
+        | Actor::Node { .. }
+        | Actor::System => false,
     }
 }

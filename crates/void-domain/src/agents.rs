@@ -221,6 +221,8 @@ pub enum AgentRefusal {
     OtherCapabilities(Capabilities),
     #[error("an agent of this name was withdrawn, and its name stays its own: it is in the record")]
     Withdrawn,
+    #[error("an agent of this name was destroyed, and its name is nobody's any more")]
+    Destroyed,
     #[error("this name reads like that of the agent \"{0}\"")]
     ReadsLike(AgentName),
     #[error(

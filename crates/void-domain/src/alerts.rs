@@ -58,7 +58,7 @@ impl Scope {
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':') {
             None if text == MANY => Some(Self::Many),
-            Some(("service", id)) => ServiceId::parse(id).map(Self::Service),
+            Some(("service", id)) => ServiceId::parse_told(id).map(Self::Service),
             Some(("host", name)) if !name.is_empty() => Some(Self::Host(name.to_owned())),
             Some(("node", name)) if !name.is_empty() => Some(Self::Node(name.to_owned())),
             _ => None,

@@ -350,6 +350,7 @@ impl Truth {
             approved(DisplayState::Starting),
             approved(DisplayState::WaitsForTarget),
             approved(DisplayState::HeldByFreeze),
+            approved(DisplayState::HeldFromAbove),
             (
                 DisplayState::Failed.words(),
                 having(&self.refused, &[Status::Failed]),
@@ -450,6 +451,7 @@ mod tests {
             DisplayState::Starting,
             DisplayState::WaitsForTarget,
             DisplayState::HeldByFreeze,
+            DisplayState::HeldFromAbove,
         ] {
             let approved = TruthItem {
                 display_state: Some(shown.as_str().to_owned()),

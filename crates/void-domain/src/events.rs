@@ -22,6 +22,8 @@ pub enum EventKind {
     ProposalExpired,
     ProposalCancelled,
     ProposalUnknown,
+    /// It was held, vetoed or annotated from above, or the owner lifted a hold.
+    ProposalHeld,
     ServiceChanged,
     TurnStarted,
     TurnFinished,
@@ -48,7 +50,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -61,6 +63,7 @@ impl EventKind {
         Self::ProposalExpired,
         Self::ProposalCancelled,
         Self::ProposalUnknown,
+        Self::ProposalHeld,
         Self::ServiceChanged,
         Self::TurnStarted,
         Self::TurnFinished,
@@ -93,6 +96,7 @@ impl EventKind {
             Self::ProposalExpired => "proposal.expired",
             Self::ProposalCancelled => "proposal.cancelled",
             Self::ProposalUnknown => "proposal.unknown",
+            Self::ProposalHeld => "proposal.held",
             Self::ServiceChanged => "service.changed",
             Self::TurnStarted => "turn.started",
             Self::TurnFinished => "turn.finished",
@@ -127,6 +131,12 @@ impl EventKind {
             Self::ProposalExpired => &["proposal.expired"],
             Self::ProposalCancelled => &["proposal.cancelled"],
             Self::ProposalUnknown => &["proposal.unknown"],
+            Self::ProposalHeld => &[
+                "proposal.held",
+                "proposal.vetoed",
+                "proposal.annotated",
+                "proposal.hold_lifted",
+            ],
             Self::ServiceChanged => &["service.changed"],
             Self::TurnStarted => &["turn.started"],
             Self::TurnFinished => &["turn.finished"],
@@ -174,7 +184,8 @@ impl EventKind {
             | Self::ProposalRefused
             | Self::ProposalExpired
             | Self::ProposalCancelled
-            | Self::ProposalUnknown => true,
+            | Self::ProposalUnknown
+            | Self::ProposalHeld => true,
             Self::ServiceChanged
             | Self::TurnStarted
             | Self::TurnFinished
@@ -203,11 +214,16 @@ impl EventKind {
 }
 
 /// What happens to an agent's process.
-const AGENT_VERBS: [&str; 5] = [
+const AGENT_VERBS: [&str; 10] = [
     "agent.started",
     "agent.stopped",
     "agent.restarted",
+    "agent.updated",
+    "agent.destroyed",
+    "agent.paused",
+    "agent.resumed",
     "agent.crashed",
+    "agent.recovered",
     "agent.given_up",
 ];
 

@@ -24,6 +24,7 @@ pub mod facts;
 pub mod failpoints;
 pub mod failures;
 pub mod freezes;
+pub mod holds;
 pub mod hosts;
 pub mod ids;
 pub mod instances;

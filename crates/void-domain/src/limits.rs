@@ -6,6 +6,12 @@ pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
 pub const CATALOGUE_ACTIONS_MAX: usize = 4_096;
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
+/// Of whoever holds, vetoes or annotates a request.
+pub const HOLD_WORDS_BYTES_MAX: usize = 500;
+/// Of one writer on one request.
+pub const HOLD_ANNOTATIONS_MAX: usize = 3;
+/// Holds and annotations on one request, lifted ones included.
+pub const HOLDS_PER_PROPOSAL_MAX: usize = 20;
 pub const DIFF_BYTES_MAX: usize = 16 * 1024;
 /// A change that is proposed, as a unified diff.
 pub const CHANGE_PATCH_BYTES_MAX: usize = 64 * 1024;

@@ -24,7 +24,7 @@ pub enum Muted {
 impl Muted {
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {
-            ("service", id) => ServiceId::parse(id).map(Self::Service),
+            ("service", id) => ServiceId::parse_told(id).map(Self::Service),
             ("host", name) if !name.is_empty() => Some(Self::Host(name.to_owned())),
             _ => None,
         }

@@ -273,15 +273,18 @@ pub enum Cancellation {
     NotOnRecord,
     /// What it would change was changed or thrown away meanwhile.
     BaseMoved,
+    /// By an agent above whoever asked, or by the owner.
+    Vetoed,
 }
 
 impl Cancellation {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Withdrawn,
         Self::DefinitionChanged,
         Self::Restored,
         Self::NotOnRecord,
         Self::BaseMoved,
+        Self::Vetoed,
     ];
 
     pub const fn code(self) -> FailureCode {
@@ -291,6 +294,7 @@ impl Cancellation {
             Self::Restored => FailureCode::Restored,
             Self::NotOnRecord => FailureCode::NotOnRecord,
             Self::BaseMoved => FailureCode::BaseMoved,
+            Self::Vetoed => FailureCode::Vetoed,
         }
     }
 
@@ -315,6 +319,7 @@ impl Cancellation {
             Self::BaseMoved => {
                 "what it would change was changed or thrown away meanwhile; nothing was applied"
             }
+            Self::Vetoed => "vetoed from above; nothing ran",
         }
     }
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use monitor::{Monitor, Standing, StandingChange};
 
+use crate::agents::AgentName;
 use crate::digests::Digest;
 use crate::ids::is_slug;
 use crate::time::Timestamp;
@@ -34,10 +35,30 @@ impl ServiceId {
         is_slug(text).then(|| Self(text.to_owned()))
     }
 
+    /// What an agent's process is told under, among what is down. No service of the services file has such an id.
+    pub fn of_agent(name: &AgentName) -> Self {
+        Self(format!("{AGENT}{name}"))
+    }
+
+    /// The same, or the id of a service.
+    pub fn parse_told(text: &str) -> Option<Self> {
+        match text.strip_prefix(AGENT) {
+            Some(name) => name.parse().ok().map(|name| Self::of_agent(&name)),
+            None => Self::parse(text),
+        }
+    }
+
+    pub fn is_of_agent(&self) -> bool {
+        self.0.starts_with(AGENT)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
+
+/// No id of a service has a dot.
+const AGENT: &str = "agent.";
 
 impl std::fmt::Display for ServiceId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

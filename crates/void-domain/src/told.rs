@@ -212,7 +212,8 @@ impl Payload {
             | EventKind::ProposalRefused
             | EventKind::ProposalExpired
             | EventKind::ProposalCancelled
-            | EventKind::ProposalUnknown => proposal(fact).map(Self::Proposal),
+            | EventKind::ProposalUnknown
+            | EventKind::ProposalHeld => proposal(fact).map(Self::Proposal),
             EventKind::ServiceChanged => service(fact).map(Self::Service),
             EventKind::TurnStarted | EventKind::TurnFinished | EventKind::TurnFailed => {
                 turn(fact).map(Self::Turn)

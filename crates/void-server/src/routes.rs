@@ -20,6 +20,7 @@ mod events;
 mod freeze;
 mod gateway;
 mod health;
+mod holds;
 mod home;
 mod hosts;
 mod imports;
@@ -64,6 +65,7 @@ pub static ROUTES: &[Route] = &concat::<{ count(TABLES) }>(TABLES);
 const TABLES: &[&[Route]] = &[
     actions::ROUTES,
     proposals::ROUTES,
+    holds::ROUTES,
     cards::ROUTES,
     changes::ROUTES,
     drafts::ROUTES,

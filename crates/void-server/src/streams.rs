@@ -14,10 +14,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use void_control::Control;
 use void_control::callers::{self, Caller};
-use void_control::events::{Lost, StoredEvent, Subscription, Told};
+use void_control::events::{Lost, StoredEvent, Subscription, Told, may_hear};
 use void_control::lanes::{self, Lane};
-use void_domain::actors::Actor;
-use void_domain::events::{Audience, EventId, EventKind};
+use void_domain::events::{EventId, EventKind};
 
 use crate::metrics::Gauge;
 use crate::takeovers::EndlessAnswer;
@@ -177,20 +176,6 @@ fn heartbeat() -> Interval {
     let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     heartbeat
-}
-
-fn may_hear(actor: &Actor, audience: Audience) -> bool {
-    match (actor, audience) {
-        (Actor::Owner { .. }, _) => true,
-        (Actor::Viewer { .. }, Audience::Everyone | Audience::People | Audience::Requester(_)) => {
-            true
-        }
-        (Actor::Agent { .. }, Audience::Everyone) => true,
-        (Actor::Agent { id, .. }, Audience::Requester(requester)) => requester == (*id).into(),
-        (Actor::Viewer { .. }, Audience::OwnerOnly)
-        | (Actor::Agent { .. }, Audience::People | Audience::OwnerOnly)
-        | (Actor::Node { .. } | Actor::System, _) => false,
-    }
 }
 
 /// Whoever hears this has to read again what it shows.

@@ -4,13 +4,16 @@ mod listed;
 
 use serde_json::Value;
 use void_api::Word;
+use void_api::holds::HoldResponse;
 use void_api::proposals::{
     ChangeResponse, ChangedEntityResponse, DraftTurnResponse, RequestedBy, RowError, RowResponse,
     TransitionResponse, WordsResponse,
 };
 use void_control::proposals::Listed;
+use void_domain::cards::words_of;
 use void_domain::changes::Change;
 use void_domain::failures::FailureCode;
+use void_domain::holds::Hold;
 use void_domain::hosts::mending_command;
 use void_domain::proposals::{Failure, Sight, State, Transition, Verification, Words};
 
@@ -84,6 +87,9 @@ pub(crate) fn row_response(listed: &Listed, sight: Sight) -> RowResponse {
         expires_at: proposal.expires_at.to_string(),
         resolved_at: resolved_at.map(|at| at.to_string()),
         transitions: listed.history.iter().map(transition_response).collect(),
+        holds: (listed.holds.iter())
+            .map(|hold| hold_response(hold, sight))
+            .collect(),
         turn: listed.draft.turn.map(|turn| DraftTurnResponse {
             conversation_id: turn.conversation_id.to_string(),
             message_id: turn.message_id.to_string(),
@@ -94,6 +100,21 @@ pub(crate) fn row_response(listed: &Listed, sight: Sight) -> RowResponse {
     match sight.has_words(&proposal.taint) {
         true => row,
         false => without_words(row),
+    }
+}
+
+/// Who did what is for everybody who sees the row; the words are for people.
+fn hold_response(hold: &Hold, sight: Sight) -> HoldResponse {
+    HoldResponse {
+        number: hold.number,
+        kind: hold.kind.as_str().into(),
+        by: hold.by.name().to_owned(),
+        sentence: hold.sentence(),
+        words_of: words_of(hold.by.name()),
+        words: sight.is_whole().then(|| hold.words.clone()),
+        taint: hold.taint.sources().to_vec(),
+        at: hold.at.to_string(),
+        lifted_at: hold.lifted_at.map(|at| at.to_string()),
     }
 }
 

@@ -132,6 +132,7 @@ export const STRINGS = {
   "state.starting": "Approved, starting",
   "state.waits_for_target": "Approved, waits for its target",
   "state.held_by_freeze": "Approved, held by the freeze",
+  "state.held_from_above": "Held, lift it first",
   "state.running": "Running",
   "state.being_checked": "Ran, being checked",
   "state.verified": "Done, checked",

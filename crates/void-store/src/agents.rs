@@ -43,6 +43,14 @@ pub async fn find_named(tx: &mut Tx, name: &AgentName) -> Result<Option<Agent>, 
     tx.find("agents", sql, values![name.as_str()], agent).await
 }
 
+/// What it is called, live or withdrawn; `None`: it is no agent.
+pub async fn name_of(tx: &mut Tx, id: RequesterId) -> Result<Option<AgentName>, StoreError> {
+    let sql = "SELECT name FROM agents WHERE id = $1";
+    let values = values![id.to_string()];
+    tx.find("agents", sql, values, |row| row.parse("name"))
+        .await
+}
+
 /// Of all that there ever were.
 pub async fn names(tx: &mut Tx) -> Result<Vec<AgentName>, StoreError> {
     let sql = "SELECT name FROM agents ORDER BY name LIMIT $1";

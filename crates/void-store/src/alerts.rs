@@ -255,7 +255,7 @@ pub async fn find(tx: &mut Tx, id: AlertId) -> Result<Option<Alert>, StoreError>
 
 fn outage(row: &Row) -> Result<Outage, StoreError> {
     Ok(Outage {
-        service: row.parsed("service_id", ServiceId::parse)?,
+        service: row.parsed("service_id", ServiceId::parse_told)?,
         down_at: row.time("down_at")?,
         reason: row.opt_string("reason")?,
         alert: row.opt_parse("alert_id")?,
@@ -268,7 +268,7 @@ fn alerted(row: &Row) -> Result<Alerted, StoreError> {
         Some(at) => Some(row.parsed("ending", |text| Ended::parse(text, at))?),
     };
     Ok(Alerted {
-        service: row.parsed("service_id", ServiceId::parse)?,
+        service: row.parsed("service_id", ServiceId::parse_told)?,
         label: row.string("label")?,
         host: row.opt_string("host")?,
         urgent: row.flag("urgent")?,

@@ -7,7 +7,9 @@
 //! transaction first, and the same SQL text serves both engines.
 
 pub mod agent_messages;
+pub mod agent_pauses;
 pub mod agent_processes;
+pub mod agent_tombstones;
 pub mod agents;
 pub mod alerts;
 pub mod attachments;
@@ -26,6 +28,7 @@ pub mod events;
 pub mod facts;
 pub mod freezes;
 mod heads;
+pub mod holds;
 pub mod installation;
 pub mod instances;
 pub mod lanes;

@@ -56,6 +56,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0029_drafts",
     "0031_agent_processes",
     "0032_agent_messages",
+    "0036_holds",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

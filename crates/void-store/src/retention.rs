@@ -59,6 +59,7 @@ macro_rules! deletes {
                 ")"
             ),
             concat!("DELETE FROM drafts WHERE proposal_id IN (", $which!(), ")"),
+            concat!("DELETE FROM holds WHERE proposal_id IN (", $which!(), ")"),
             concat!("DELETE FROM proposals WHERE id IN (", $which!(), ")"),
         ]
     };
@@ -79,7 +80,7 @@ pub async fn prune_refused(tx: &mut Tx, before: Timestamp, limit: u32) -> Result
 
 async fn prune_proposals(
     tx: &mut Tx,
-    statements: [&'static str; 5],
+    statements: [&'static str; 6],
     values: &[Value<'_>],
 ) -> Result<u64, StoreError> {
     let mut gone = 0;

@@ -21,6 +21,15 @@ pub enum ProcessState {
 }
 
 impl ProcessState {
+    /// Whether there is a process.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        match self {
+            Self::Starting | Self::Running | Self::Asleep => true,
+            Self::Stopped | Self::Crashed { .. } | Self::GivenUp { .. } => false,
+        }
+    }
+
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {

@@ -33,6 +33,10 @@ pub trait Host: Send + Sync {
     fn order<'a>(&'a self, name: &'a str) -> HostFuture<'a, Result<Order, String>>;
     /// Its state changed; not told of every nap.
     fn changed<'a>(&'a self, name: &'a str, status: &'a ProcessStatus) -> HostFuture<'a, ()>;
+    /// Whether it may be woken now.
+    fn may_wake<'a>(&'a self, _name: &'a str) -> HostFuture<'a, bool> {
+        Box::pin(async { true })
+    }
     /// The time, for the log.
     fn now_ms(&self) -> i64;
 }
@@ -118,6 +122,11 @@ impl Supervisor {
     /// Back when nothing of the process before is left.
     pub async fn restart(&self, name: &str) -> Result<(), Over> {
         self.ask(name, What::Restart).await
+    }
+
+    /// The same for one that runs; whoever does not run stays as it is.
+    pub async fn renew(&self, name: &str) -> Result<(), Over> {
+        self.ask(name, What::Renew).await
     }
 
     /// There is something for it to do. Whoever does not run is not woken.

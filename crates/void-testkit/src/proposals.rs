@@ -78,7 +78,10 @@ pub fn steps_to(shown: DisplayState, created: Moved) -> (Vec<Moved>, Option<Veri
     let ran = || run().succeed(at, "system", json!({}));
     let (ended, outcome) = match shown {
         DisplayState::Waiting => return (vec![created], None),
-        DisplayState::Starting | DisplayState::WaitsForTarget | DisplayState::HeldByFreeze => {
+        DisplayState::Starting
+        | DisplayState::WaitsForTarget
+        | DisplayState::HeldByFreeze
+        | DisplayState::HeldFromAbove => {
             return (vec![created, approved], None);
         }
         DisplayState::Running => return (vec![created, approved, running], None),

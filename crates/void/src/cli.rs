@@ -2,14 +2,16 @@
 
 mod agents;
 mod conversations;
+mod holds;
 mod kb;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agents::{AgentLogsArgs, AgentMoveArgs, AgentsCommand};
+pub(crate) use self::agents::{AgentDestroyArgs, AgentLogsArgs, AgentMoveArgs, AgentsCommand};
 pub(crate) use self::conversations::{ConversationListArgs, ConversationsCommand};
+pub(crate) use self::holds::HoldArgs;
 pub(crate) use self::kb::{
     KbAttachArgs, KbAttachmentsArgs, KbCaptureArgs, KbCommand, KbEditArgs, KbExportArgs,
     KbFieldArgs, KbGetArgs, KbImportArgs, KbKind, KbListArgs, KbNamedArgs, KbNewArgs, KbNoun,
@@ -316,6 +318,17 @@ pub(crate) enum InboxCommand {
     },
     /// Withdraw a request that waits, for your yes or, approved, for its start
     Cancel {
+        /// Its code, such as K7M2, or its id
+        id: String,
+    },
+    /// Keep one from starting until you lift that
+    Hold(HoldArgs),
+    /// End one that has not started, for a reason that stays on it
+    Veto(HoldArgs),
+    /// Put words beside one
+    Annotate(HoldArgs),
+    /// Lift what holds one; a yes is a step of its own
+    Lift {
         /// Its code, such as K7M2, or its id
         id: String,
     },

@@ -14,6 +14,7 @@ mod demo;
 mod diffs;
 mod doctor;
 mod freeze;
+mod holds;
 mod hosts;
 mod inbox;
 mod kb;

@@ -513,7 +513,8 @@ const fn outcome(shown: DisplayState) -> &'static str {
         DisplayState::Waiting
         | DisplayState::Starting
         | DisplayState::WaitsForTarget
-        | DisplayState::HeldByFreeze => "queued",
+        | DisplayState::HeldByFreeze
+        | DisplayState::HeldFromAbove => "queued",
         DisplayState::Running => "running",
         DisplayState::BeingChecked
         | DisplayState::Verified

@@ -228,7 +228,11 @@ fn recv_result(received: &Received) -> RecvResult {
         acknowledged: received.acknowledged,
         left: received.left,
         untrusted_left: received.tainted_left,
-        dead_letters: received.dead_letters.iter().filter_map(dead_letter).collect(),
+        dead_letters: received
+            .dead_letters
+            .iter()
+            .filter_map(dead_letter)
+            .collect(),
     }
 }
 
@@ -275,7 +279,8 @@ fn receive_error(error: ReceiveError) -> ToolError {
 fn wake(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let WakeArguments { cause } = call.arguments()?;
-        let woken = agent_messages::wake(&call.control, &call.ctx, cause.into(), call.taint.clone());
+        let woken =
+            agent_messages::wake(&call.control, &call.ctx, cause.into(), call.taint.clone());
         let woken = woken.await.map_err(wake_error)?;
         Ok(Outcome::of(json!(sent_result(&woken))))
     })

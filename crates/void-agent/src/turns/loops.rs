@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use void_control::conversations::{self as record, Begun};
-use void_control::{Control, Ctx};
+use void_control::{Control, Ctx, agents};
 use void_domain::changes::drafts::DraftTurn;
 use void_domain::conversations::{self, MessageView, Step};
 use void_domain::failures::FailureCode;
@@ -361,6 +361,10 @@ impl Running {
                 "this agent's token was withdrawn; it may do nothing any more",
             ));
         };
+        if agents::is_paused(&self.control, &self.agent.persona.slug).await? {
+            let message = "the owner paused this agent; it may do nothing until they resume it";
+            return Err(ToolError::new(FailureCode::Paused, message));
+        }
         let (taint, notes) = {
             let transcript = self.open();
             (transcript.taint.clone(), transcript.proposals.clone())

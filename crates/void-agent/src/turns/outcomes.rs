@@ -88,6 +88,7 @@ fn outcome(proposal: &Proposal) -> Option<ProposalOutcome> {
 const fn cancelled(why: Cancellation) -> &'static str {
     match why {
         Cancellation::Withdrawn => "was withdrawn",
+        Cancellation::Vetoed => "was vetoed from above",
         Cancellation::BaseMoved => {
             "ended without a decision: what it would change was changed or thrown away meanwhile"
         }

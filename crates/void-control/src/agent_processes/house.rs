@@ -14,6 +14,7 @@ use void_tree::AgentKind;
 
 use super::{AgentProcessesConfig, folders, wishes};
 use crate::agents;
+use crate::alerts::{self, AgentHealth};
 use crate::control::Control;
 use crate::parts::tree::Tree;
 use crate::tokens::new_text;
@@ -33,6 +34,16 @@ impl Host for House {
             if let Err(error) = self.note(name, status).await {
                 tracing::error!(%error, agent = name, "how an agent's process stands cannot be recorded");
             }
+        })
+    }
+
+    fn may_wake<'a>(&'a self, name: &'a str) -> HostFuture<'a, bool> {
+        Box::pin(async move {
+            let Ok(name) = name.parse::<AgentName>() else {
+                return false;
+            };
+            // Doubt leaves it asleep.
+            matches!(agents::is_paused(&self.control, &name).await, Ok(false))
         })
     }
 
@@ -110,27 +121,30 @@ impl House {
         })
     }
 
+    /// What became of a process, on the record and to whoever is told: its parent by the event, the owner also where
+    /// they are told of services that are down.
     async fn note(&self, name: &str, status: &ProcessStatus) -> Result<(), StoreError> {
-        let (verb, is_last) = match status.state {
-            ProcessState::Crashed { .. } => ("agent.crashed", false),
-            ProcessState::GivenUp { .. } => ("agent.given_up", true),
-            ProcessState::Stopped
-            | ProcessState::Starting
-            | ProcessState::Running
-            | ProcessState::Asleep => return Ok(()),
+        let (health, is_last) = match status.state {
+            ProcessState::Crashed { .. } => (down(status), false),
+            ProcessState::GivenUp { .. } => (down(status), true),
+            ProcessState::Running | ProcessState::Asleep => (AgentHealth::Up, false),
+            ProcessState::Stopped | ProcessState::Starting => return Ok(()),
         };
         let Ok(name) = name.parse::<AgentName>() else {
             return Ok(());
         };
-        self.control.process_tokens.end(&name);
+        if health != AgentHealth::Up {
+            self.control.process_tokens.end(&name);
+        }
         let Some(agent) = agents::find(&self.control, &name).await? else {
             return Ok(());
         };
-        let why = status.ending.as_ref().map(ToString::to_string);
         let (context, at) = (
             self.control.context(&self.control.system_ctx()?),
             self.control.clock.now(),
         );
+        let (control, why) = (self.control.clone(), status.ending.as_ref());
+        let why = why.map(ToString::to_string);
         let instance = self.control.process.instance.id.clone();
         self.control
             .store
@@ -139,11 +153,25 @@ impl House {
                     if is_last && !table::give_up(tx, &agent.name, &instance, at).await? {
                         return Ok(());
                     }
-                    wishes::record(tx, &context, at, verb, &agent, why).await
+                    let is_news =
+                        alerts::follow_agent(tx, &control, &agent.name, &health, at).await?;
+                    let verb = match (health, is_last) {
+                        (AgentHealth::Up, _) if !is_news => return Ok(()),
+                        (AgentHealth::Up, _) => "agent.recovered",
+                        (AgentHealth::Down(_) | AgentHealth::Stopped, false) => "agent.crashed",
+                        (AgentHealth::Down(_) | AgentHealth::Stopped, true) => "agent.given_up",
+                    };
+                    wishes::record_for(tx, &context, at, (verb, wishes::of(&agent)), &agent, why)
+                        .await
                 })
             })
             .await
     }
+}
+
+fn down(status: &ProcessStatus) -> AgentHealth {
+    let why = status.ending.as_ref().map(ToString::to_string);
+    AgentHealth::Down(why.unwrap_or_default())
 }
 
 struct AgentFolders {

@@ -2,8 +2,9 @@
 
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::{Agent, AgentName};
+use void_tree::Operation;
 
-use super::wishes::{self, RESTARTED, Wish};
+use super::wishes::{self, RESTARTED, UPDATED, Wish};
 use super::{AgentProcessError, AgentProcessView, AgentProcesses, view};
 use crate::agents;
 use crate::context::Ctx;
@@ -14,7 +15,7 @@ pub async fn start(
     ctx: &Ctx,
     name: &AgentName,
 ) -> Result<AgentProcessView, AgentProcessError> {
-    let wish = wish(processes, ctx, name, "agent.started").await?;
+    let wish = wish(processes, ctx, name, (Operation::Start, "agent.started")).await?;
     wishes::note(processes, ctx, wish).await?;
     processes.0.supervisor.start(name.as_str()).await?;
     view(processes, name).await
@@ -26,7 +27,19 @@ pub async fn restart(
     ctx: &Ctx,
     name: &AgentName,
 ) -> Result<AgentProcessView, AgentProcessError> {
-    let wish = wish(processes, ctx, name, RESTARTED).await?;
+    let wish = wish(processes, ctx, name, (Operation::Restart, RESTARTED)).await?;
+    wishes::note(processes, ctx, wish).await?;
+    processes.0.supervisor.restart(name.as_str()).await?;
+    view(processes, name).await
+}
+
+/// The same on the newest config that was applied and on the program as it is now: both are looked up at each start.
+pub async fn update(
+    processes: &AgentProcesses,
+    ctx: &Ctx,
+    name: &AgentName,
+) -> Result<AgentProcessView, AgentProcessError> {
+    let wish = wish(processes, ctx, name, (Operation::Update, UPDATED)).await?;
     wishes::note(processes, ctx, wish).await?;
     processes.0.supervisor.restart(name.as_str()).await?;
     view(processes, name).await
@@ -36,12 +49,9 @@ async fn wish(
     processes: &AgentProcesses,
     ctx: &Ctx,
     name: &AgentName,
-    verb: &'static str,
+    (operation, verb): (Operation, &'static str),
 ) -> Result<Wish, AgentProcessError> {
-    if !ctx.actor.is_owner() {
-        return Err(AgentProcessError::OwnerOnly);
-    }
-    processes.0.house.judge_place(name).await?;
+    processes.0.house.judge(ctx, operation, name).await?;
     let agent = processes.0.house.usable(name).await?;
     Ok(Wish {
         agent: agent.ok_or_else(|| AgentProcessError::Nobody(name.clone()))?,

@@ -2,6 +2,7 @@
 
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::AgentName;
+use void_tree::Operation;
 
 use super::wishes::{self, Wish};
 use super::{AgentProcessError, AgentProcessView, AgentProcesses, view};
@@ -14,10 +15,7 @@ pub async fn stop(
     ctx: &Ctx,
     name: &AgentName,
 ) -> Result<AgentProcessView, AgentProcessError> {
-    if !ctx.actor.is_owner() {
-        return Err(AgentProcessError::OwnerOnly);
-    }
-    processes.0.house.judge_place(name).await?;
+    processes.0.house.judge(ctx, Operation::Kill, name).await?;
     let agent = agents::find(processes.control(), name).await?;
     let wish = Wish {
         agent: agent.ok_or_else(|| AgentProcessError::Nobody(name.clone()))?,

@@ -12,7 +12,7 @@ use void_domain::ids::{AgentId, TokenId};
 use void_domain::time::Timestamp;
 use void_store::quarantine::{self, Kind};
 use void_store::tokens::{self, Token};
-use void_store::{StoreError, Tx, agents};
+use void_store::{StoreError, Tx, agent_tombstones, agents};
 
 use super::residents::Housed;
 use crate::facts::{self, AuditContext};
@@ -86,6 +86,9 @@ pub(crate) async fn restore(
     housed: &Housed,
 ) -> Result<TokenId, TokenError> {
     housed.judge(&asked.name)?;
+    if agent_tombstones::find(tx, &asked.name).await?.is_some() {
+        return Err(AgentRefusal::Destroyed.into());
+    }
     let found = agents::find_named(tx, &asked.name).await?;
     let withdrawn = found.ok_or(AgentRefusal::NotWithdrawn)?;
     let agent = withdrawn.restore(asked.capabilities.clone())?;

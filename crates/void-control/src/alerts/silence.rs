@@ -7,7 +7,7 @@ use void_domain::alerts::{RUN_SETTLES_WITHIN, explains};
 use void_domain::catalogue::Action;
 use void_domain::mutes::Mute;
 use void_domain::proposals::Status;
-use void_domain::services::Service;
+use void_domain::services::{Service, ServiceId};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, mutes, proposals};
 
@@ -56,6 +56,12 @@ impl Silences {
     /// Those that hold.
     pub(super) fn mutes(&self) -> &[Mute] {
         &self.mutes
+    }
+
+    /// Of what is on no host.
+    pub(super) fn mute(&self, id: &ServiceId) -> bool {
+        let mut mutes = self.mutes.iter();
+        mutes.any(|mute| mute.subject.covers(id, None))
     }
 
     pub(super) fn hold(&self, control: &Control, service: &Service) -> bool {

@@ -336,6 +336,7 @@ impl Search {
             false => Vec::new(),
         };
         let (residents, ctx) = (control.in_force.resident_names(), ctx.clone());
+        let this = control.clone();
         control
             .store
             .read(move |tx| {
@@ -348,7 +349,8 @@ impl Search {
                     let mut named = named;
                     if self.within.has_lab() {
                         let stored =
-                            lab_names::find_stored(tx, &self.query, residents, &ctx).await?;
+                            lab_names::find_stored(tx, &self.query, residents, (&this, &ctx))
+                                .await?;
                         named.extend(stored);
                     }
                     Ok(self.page(tx, named).await?)

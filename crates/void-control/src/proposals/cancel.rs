@@ -44,7 +44,7 @@ pub async fn cancel(control: &Control, ctx: &Ctx, id: ProposalId) -> Result<Prop
                     .await?
                     .ok_or(CancelError::NotFound)?
                     .proposal;
-                if !is_visible_to(&ctx, &found) {
+                if !is_visible_to(&this, &ctx, &found) {
                     return Err(CancelError::NotFound);
                 }
                 let own =

@@ -8,6 +8,7 @@ use void_domain::changes::Change;
 use void_domain::digests::Digest;
 use void_domain::fail_point;
 use void_domain::failures::FailureCode;
+use void_domain::holds;
 use void_domain::instances::StartingInstance;
 use void_domain::knowledge::FieldsPatch;
 use void_domain::limits;
@@ -16,7 +17,9 @@ pub use void_domain::proposals::Decision;
 use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
-use void_store::{BoxFuture, ConflictKey, StoreError, Tx, agents, installation, proposals};
+use void_store::{
+    BoxFuture, ConflictKey, StoreError, Tx, agents, holds as held, installation, proposals,
+};
 
 use super::apply_knowledge::{self, Application, DraftYes, InvalidDraftEdit};
 use super::plans::{self, Plan};
@@ -275,6 +278,18 @@ impl DecideJob {
             return Ok(Err(DecideError::Conflict {
                 code: FailureCode::Changed,
                 message: message.to_owned(),
+                row: Box::new(proposal),
+            }));
+        }
+        if self.request.decision == Decision::Approve
+            && let Some(hold) = holds::in_force(&held::list(tx, proposal.id).await?)
+        {
+            return Ok(Err(DecideError::Conflict {
+                code: FailureCode::Held,
+                message: format!(
+                    "it is {}; lift that first, and then say yes",
+                    hold.sentence()
+                ),
                 row: Box::new(proposal),
             }));
         }

@@ -3,7 +3,7 @@
 use void_domain::instances::StartingInstance;
 use void_domain::policy::{Brakes, Cap, Cooldown};
 use void_domain::proposals::{DisplayState, Proposal, StartHold, State};
-use void_store::{StoreError, Tx};
+use void_store::{StoreError, Tx, holds};
 
 use super::start;
 use crate::control::Control;
@@ -11,7 +11,7 @@ use crate::{freezes, instances};
 
 /// In a transaction of its own, if the database has to be asked at all.
 pub async fn shown_now(control: &Control, proposal: &Proposal) -> Result<DisplayState, StoreError> {
-    if !is_held_somehow(proposal) {
+    if !may_be_held(proposal) {
         return Ok(DisplayState::of(proposal, StartHold::Nothing));
     }
     let (this, proposal) = (control.clone(), proposal.clone());
@@ -27,11 +27,28 @@ pub async fn display_state(
     control: &Control,
     proposal: &Proposal,
 ) -> Result<DisplayState, StoreError> {
-    let hold = match is_held_somehow(proposal) {
-        true => start_hold(tx, control, proposal).await?,
-        false => StartHold::Nothing,
+    let is_held = may_be_held(proposal) && holds::is_held(tx, proposal.id).await?;
+    display_state_of(tx, control, proposal, is_held).await
+}
+
+/// The same if it is known whether it is held from above.
+pub(super) async fn display_state_of(
+    tx: &mut Tx,
+    control: &Control,
+    proposal: &Proposal,
+    is_held: bool,
+) -> Result<DisplayState, StoreError> {
+    let hold = match (is_held, is_held_somehow(proposal)) {
+        (true, _) => StartHold::FromAbove,
+        (false, true) => start_hold(tx, control, proposal).await?,
+        (false, false) => StartHold::Nothing,
     };
     Ok(DisplayState::of(proposal, hold))
+}
+
+/// Whether it has not started yet.
+fn may_be_held(proposal: &Proposal) -> bool {
+    matches!(proposal.state, State::Pending | State::Approved { .. })
 }
 
 /// Whether something may keep it from starting: all else is known from the proposal alone.

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use void_domain::actors::Actor;
 use void_domain::changes::drafts::DraftContext;
+use void_domain::holds::{Hold, in_force};
 use void_domain::ids::{ProposalId, RequesterId};
 use void_domain::notifications::Told;
 use void_domain::proposals::{DisplayState, Proposal, Status, Transition};
 use void_store::facts::steps;
 use void_store::proposals::{self, ProposalFilter, Stored};
-use void_store::{Page, StoreError, Tx, drafts, notifications};
+use void_store::{Page, StoreError, Tx, drafts, holds, notifications};
 
-use super::display::display_state;
+use super::display::display_state_of;
 use super::{ProposalKey, is_visible_to, plans};
 use crate::context::Ctx;
 use crate::control::Control;
@@ -27,6 +28,8 @@ pub struct Listed {
     pub shown: DisplayState,
     /// Of a draft, the turn in which it was made and what it is asked again of.
     pub draft: DraftContext,
+    /// What was put on it from above, oldest first.
+    pub holds: Vec<Hold>,
 }
 
 pub async fn find(
@@ -46,7 +49,7 @@ pub async fn find(
                 let Some(stored) = key.find(tx).await? else {
                     return Ok(None);
                 };
-                if !is_visible_to(&ctx, &stored.proposal) {
+                if !is_visible_to(&this, &ctx, &stored.proposal) {
                     return Ok(None);
                 }
                 let listed = with_history(tx, &this, vec![stored], tells).await?;
@@ -121,7 +124,7 @@ pub async fn list(
             Box::pin(async move {
                 let mut page = proposals::list(tx, filter, cursor, limit).await?;
                 page.items
-                    .retain(|stored| is_visible_to(&ctx, &stored.proposal));
+                    .retain(|stored| is_visible_to(&this, &ctx, &stored.proposal));
                 let items = with_history(tx, &this, page.items, tells).await?;
                 Ok(Page {
                     items,
@@ -246,10 +249,15 @@ pub(crate) async fn with_history(
     let changes = proposals.iter().filter(|one| one.subject.is_change());
     let changes: Vec<ProposalId> = changes.map(|proposal| proposal.id).collect();
     let contexts = drafts::contexts(tx, &changes).await?;
+    let ids: Vec<ProposalId> = proposals.iter().map(|proposal| proposal.id).collect();
+    let mut held = holds::of_proposals(tx, &ids).await?;
     let mut all = Vec::with_capacity(items.len());
     for (Stored { proposal, .. }, history) in items.into_iter().zip(histories) {
+        let holds = held.remove(&proposal.id).unwrap_or_default();
+        let is_held = in_force(&holds).is_some();
         all.push(Listed {
-            shown: display_state(tx, control, &proposal).await?,
+            shown: display_state_of(tx, control, &proposal, is_held).await?,
+            holds,
             history,
             told: told.remove(&proposal.id),
             draft: contexts.get(&proposal.id).copied().unwrap_or_default(),

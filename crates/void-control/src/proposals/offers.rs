@@ -9,7 +9,7 @@ use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Failure, Run, State, Status};
-use void_store::{StoreError, Tx, bridge as files, proposals as table};
+use void_store::{StoreError, Tx, bridge as files, holds, proposals as table};
 
 use super::{expire, finish, on_record, rejudge, start};
 use crate::control::Control;
@@ -24,7 +24,7 @@ pub const BY: &str = "file";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferStanding {
     Open,
-    /// Frozen, cooling down, or its target is busy.
+    /// Frozen, held from above, cooling down, or its target is busy.
     Held,
     /// Nobody took it in time, or nobody may any more.
     Lapsed,
@@ -81,7 +81,7 @@ async fn standing_in(
     };
     let bound = start::bound(&proposal);
     let brakes = start::brakes(tx, control, action, bound, now).await?;
-    let free = brakes.refusal().is_none();
+    let free = brakes.refusal().is_none() && !holds::is_held(tx, id).await?;
     let busy = busy == TargetBusy::Counts && start::is_busy(tx, control, &proposal.subject).await?;
     Ok(if free && !busy {
         OfferStanding::Open
@@ -150,7 +150,7 @@ pub async fn retract(control: &Control, id: ProposalId) -> Result<(), StoreError
 }
 
 /// Whether its file may be taken at any moment: then nobody but the bridge ends it.
-pub(super) async fn is_offered(tx: &mut Tx, id: ProposalId) -> Result<bool, StoreError> {
+pub(crate) async fn is_offered(tx: &mut Tx, id: ProposalId) -> Result<bool, StoreError> {
     let known = files::find_of(tx, id).await?;
     Ok(known.is_some_and(|known| known.offered_at.is_some()))
 }

@@ -20,7 +20,7 @@ use void_domain::permits::{ChangePermit, Permit};
 use void_domain::policy::{self, Brakes, Budget, Cap, Cooldown};
 use void_domain::proposals::{Approval, Failure, Moved, Proposal, Run, State, Status, Subject};
 use void_domain::time::Timestamp;
-use void_store::{ConflictKey, StoreError, Tx, proposals};
+use void_store::{ConflictKey, StoreError, Tx, holds, proposals};
 
 use super::executing::Working;
 use super::plans::{self, Plan};
@@ -423,6 +423,13 @@ pub(super) async fn target_is_free(control: &Control) {
     }
 }
 
+/// What held something up is gone: in a task of its own, because whoever lifted it need not wait.
+pub(crate) fn start_waiting_soon(control: &Control) {
+    control.runs.somebody_waits.store(true, Ordering::SeqCst);
+    let control = control.clone();
+    tokio::spawn(async move { target_is_free(&control).await });
+}
+
 /// Starts what waits for a target that has become free, oldest first. A target that was busy for the oldest may
 /// become free meanwhile; whoever waits longest for it is still the next, and is started by whoever freed it.
 pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
@@ -520,6 +527,9 @@ async fn judge_waiting(
         return Ok(JudgedStart::HeldBack);
     };
     if !on_record::still_holds(tx, control, context, id).await? {
+        return Ok(JudgedStart::HeldBack);
+    }
+    if holds::is_held(tx, id).await? {
         return Ok(JudgedStart::HeldBack);
     }
     let approved = stored.proposal;

@@ -3,15 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use void_channels::{MetaAuthor, MetaError, MetaFolder};
+use void_channels::MetaError;
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_store::StoreError;
 use void_tree::{AgentKind, Index, MoveRefusal, Relocation, RightsChange, difference};
 
-use super::recording::{self, RoutesChange, TreeChange, Why};
+use super::commits::{self, NextTree, TreeCommitError};
+use super::recording::Why;
 use super::views;
 use crate::agent_messages;
+use crate::agent_processes;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::detached::detached;
@@ -58,6 +60,16 @@ pub enum MoveError {
     Repository(MetaError),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<TreeCommitError> for MoveError {
+    fn from(error: TreeCommitError) -> Self {
+        match error {
+            TreeCommitError::Changed => Self::Changed,
+            TreeCommitError::Repository(error) => Self::Repository(error),
+            TreeCommitError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 impl From<MoveRefusal> for MoveError {
@@ -108,18 +120,19 @@ async fn run(control: &Control, ctx: &Ctx, wanted: MoveRequest) -> Result<Moved,
         to: wanted.parent,
     };
     if !wanted.is_dry_run {
-        let next = Tree {
-            topology,
-            index,
-            ..(*tree).clone()
+        let wanted = NextTree {
+            next: Tree {
+                topology,
+                index,
+                ..(*tree).clone()
+            },
+            why: Why::Moved,
+            subject: format!("tree: move {} under {}", moved.name, moved.to),
+            relocations: vec![relocation(&moved)],
+            rights: &moved.rights,
         };
-        let commit = write(control, ctx, folder, &next, &moved).await?;
-        record(control, ctx, folder, (&tree, &moved), &commit).await?;
-        moved.commit = Some(commit.clone());
-        part.set(Tree {
-            commit: Some(commit),
-            ..next
-        });
+        moved.commit = Some(commits::put_in_force(control, ctx, (folder, &tree), wanted).await?);
+        agent_processes::follow_tree(control, &tree, &part.now()).await;
         // What this forgets is found when somebody reads.
         if let Err(error) = agent_messages::after_move(control, ctx, &moved.rights).await {
             tracing::warn!(%error, "messages that nobody may send any more could not be ended");
@@ -142,69 +155,10 @@ fn rights_changed(
     difference(&tree.index, after, name, facts, listed)
 }
 
-fn relocation(moved: &Moved) -> [Relocation; 1] {
-    [Relocation {
+fn relocation(moved: &Moved) -> Relocation {
+    Relocation {
         name: moved.name.clone(),
         from: moved.from.clone(),
         to: Some(moved.to.clone()),
-    }]
-}
-
-/// Makes it the newest commit.
-async fn write(
-    control: &Control,
-    ctx: &Ctx,
-    folder: &MetaFolder,
-    next: &Tree,
-    moved: &Moved,
-) -> Result<String, MoveError> {
-    let state = folder.look().await.map_err(MoveError::Repository)?;
-    // Somebody else's work, committed or not, is neither taken in nor written over.
-    if state.commit != moved.before || !state.is_committed {
-        return Err(MoveError::Changed);
     }
-    let author = MetaAuthor {
-        name: ctx.actor.to_string(),
-        at: control.clock.now(),
-    };
-    let subject = format!("tree: move {} under {}", moved.name, moved.to);
-    let message = recording::message(&subject, &relocation(moved));
-    let (text, before) = (next.topology.to_json(), moved.before.as_deref());
-    let commit = folder.commit(&text, before, &author, &message).await;
-    commit.map_err(|error| match error {
-        MetaError::Changed => MoveError::Changed,
-        MetaError::Git(_) | MetaError::File(_) => MoveError::Repository(error),
-    })
-}
-
-/// What cannot be recorded is taken back.
-async fn record(
-    control: &Control,
-    ctx: &Ctx,
-    folder: &MetaFolder,
-    (tree, moved): (&Tree, &Moved),
-    commit: &str,
-) -> Result<(), StoreError> {
-    let change = TreeChange {
-        why: Why::Moved,
-        before: moved.before.as_deref(),
-        commit,
-        author: &ctx.actor.to_string(),
-        relocations: &relocation(moved),
-        rights: &moved.rights,
-        routes: RoutesChange::default(),
-    };
-    let Err(error) = recording::record(control, ctx, &change).await else {
-        return Ok(());
-    };
-    let (text, before) = (tree.topology.to_json(), moved.before.as_deref());
-    if let Err(error) = folder.take_back(commit, before, &text).await {
-        tracing::error!(%error, "the tree of agents is ahead of the record until the next start");
-        let mut broken = tree.clone();
-        broken.is_broken = true;
-        let said = "the repository has a change that could not be recorded and is not in force";
-        broken.problems.push(said.to_owned());
-        control.in_force.tree.set(broken);
-    }
-    Err(error)
 }

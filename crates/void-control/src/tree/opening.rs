@@ -287,7 +287,9 @@ impl Opening<'_> {
         // An edit is told by what was committed before it.
         let committed = match why {
             Why::Edited => self.folder.committed().await,
-            Why::Begun | Why::Members | Why::Found | Why::Moved | Why::Routes => None,
+            Why::Begun | Why::Members | Why::Found | Why::Moved | Why::Routes | Why::Destroyed => {
+                None
+            }
         };
         let before = match committed {
             Some((text, _)) => Topology::read(Some(&text)).topology,

@@ -30,6 +30,8 @@ pub(super) enum Why {
     Moved,
     /// The allow-list of mailboxes was edited by hand.
     Routes,
+    /// Somebody was destroyed.
+    Destroyed,
 }
 
 impl Why {
@@ -41,6 +43,7 @@ impl Why {
             Self::Found => "found",
             Self::Moved => "moved",
             Self::Routes => "routes",
+            Self::Destroyed => "destroyed",
         }
     }
 
@@ -53,6 +56,7 @@ impl Why {
             Self::Found => "tree: take in what was found",
             Self::Moved => "tree: move",
             Self::Routes => "routes: take in an edit by hand",
+            Self::Destroyed => "tree: destroy",
         }
     }
 }

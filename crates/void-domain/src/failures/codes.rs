@@ -86,6 +86,8 @@ failure_codes! {
     Changed "changed" Refused 409 "it is not what was seen, or not what would run";
     NotOnRecord "not_on_record" Refused 409 "the record does not say what its row says: the row was edited";
     Frozen "frozen" Refused 409 "everything is frozen; nothing new starts";
+    Held "held" Refused 409 "an agent above whoever asked holds it, or the owner does; lift it first";
+    Paused "paused" Refused 409 "the owner paused this agent; it is not woken and gets no turn";
     CoolingDown "cooling_down" Refused 409 "the action ran a moment ago";
     CapReached "cap_reached" Refused 409 "it was done as often as it may be";
     Busy "busy" Refused 409 "something else is at it, or how the last one ended is not known";
@@ -186,6 +188,7 @@ failure_codes! {
     CheckFailed "check_failed" Failed - "it ran, and its check failed";
     Rejected "rejected" Rejected - "the owner said no";
     Withdrawn "withdrawn" Rejected - "it was taken back, or whoever asked was";
+    Vetoed "vetoed" Rejected - "an agent above whoever asked said no, or the owner did";
     BaseMoved "base_moved" Refused 409 "what it would change was changed meanwhile; nothing was applied";
     DefinitionChanged "definition_changed" Rejected - "the catalogue changed; what waited is not what would run";
     Restored "restored" Rejected - "the database was restored from an older copy";

@@ -4,13 +4,15 @@
 
 use super::{Proposal, State, VerificationOutcome};
 
-/// What keeps an approved proposal from starting at this moment.
+/// What keeps a proposal from starting at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartHold {
     Nothing,
     /// Something else runs on its target or did a moment ago, or the target is another's to work on.
     Target,
     Freeze,
+    /// An agent above whoever asked, or the owner. It counts for what waits too.
+    FromAbove,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +21,8 @@ pub enum DisplayState {
     Starting,
     WaitsForTarget,
     HeldByFreeze,
+    /// Whether or not it is approved: nothing of it starts before the owner lifts the hold.
+    HeldFromAbove,
     Running,
     BeingChecked,
     Verified,
@@ -36,11 +40,12 @@ pub enum DisplayState {
 }
 
 impl DisplayState {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Waiting,
         Self::Starting,
         Self::WaitsForTarget,
         Self::HeldByFreeze,
+        Self::HeldFromAbove,
         Self::Running,
         Self::BeingChecked,
         Self::Verified,
@@ -59,12 +64,16 @@ impl DisplayState {
     /// a foreign executor takes what is its own when it wants.
     pub fn of(proposal: &Proposal, hold: StartHold) -> Self {
         match &proposal.state {
+            State::Pending | State::Approved { .. } if hold == StartHold::FromAbove => {
+                Self::HeldFromAbove
+            }
             State::Pending => Self::Waiting,
             State::Approved { .. } if proposal.subject.is_by_file() => Self::WaitsForTarget,
             State::Approved { .. } => match hold {
                 StartHold::Nothing => Self::Starting,
                 StartHold::Target => Self::WaitsForTarget,
                 StartHold::Freeze => Self::HeldByFreeze,
+                StartHold::FromAbove => Self::HeldFromAbove,
             },
             State::Running { .. } => Self::Running,
             State::Executed { verification, .. } => {
@@ -92,6 +101,7 @@ impl DisplayState {
             Self::Starting => "starting",
             Self::WaitsForTarget => "waits_for_target",
             Self::HeldByFreeze => "held_by_freeze",
+            Self::HeldFromAbove => "held_from_above",
             Self::Running => "running",
             Self::BeingChecked => "being_checked",
             Self::Verified => "verified",
@@ -119,6 +129,7 @@ impl DisplayState {
             Self::Starting => "Approved, starting",
             Self::WaitsForTarget => "Approved, waits for its target",
             Self::HeldByFreeze => "Approved, held by the freeze",
+            Self::HeldFromAbove => "Held, lift it first",
             Self::Running => "Running",
             Self::BeingChecked => "Ran, being checked",
             Self::Verified => "Done, checked",
@@ -141,6 +152,7 @@ impl DisplayState {
             Self::Starting => "is approved, starting",
             Self::WaitsForTarget => "is approved, waits for its target",
             Self::HeldByFreeze => "is approved, held by the freeze",
+            Self::HeldFromAbove => "is held, and waits for you to lift that",
             Self::Running => "is running",
             Self::BeingChecked => "ran, and is being checked",
             Self::Verified => "ran, and the check confirmed it",
@@ -164,6 +176,9 @@ impl DisplayState {
             Self::WaitsForTarget => "Approved, waits for its target. It has not run yet.",
             Self::HeldByFreeze => {
                 "Approved, held by the freeze. It has not run, and does not before the owner thaws."
+            }
+            Self::HeldFromAbove => {
+                "It is held from above. It has not run, and does not before the owner lifts that."
             }
             Self::Running => "It is still running; ask proposal_status later.",
             Self::BeingChecked => {

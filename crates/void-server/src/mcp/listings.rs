@@ -21,7 +21,7 @@ fn describe(tool: &Tool) -> Listed {
     let reads = tool.effect == Effect::Reads;
     let annotations = ToolAnnotations::new()
         .read_only(reads)
-        .destructive(tool.effect == Effect::Proposes)
+        .destructive(matches!(tool.effect, Effect::Proposes | Effect::Manages))
         .idempotent(!matches!(
             tool.effect,
             Effect::Proposes | Effect::Drafts | Effect::Messages

@@ -4,10 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::routing::{get, post};
 use serde::Deserialize;
-use void_api::agent_processes::{AgentLogLineResponse, AgentLogResponse, AgentProcessResponse};
+use void_api::agent_processes::{
+    AgentDestroyedResponse, AgentLogLineResponse, AgentLogResponse, AgentPauseResponse,
+    AgentProcessResponse,
+};
 use void_control::agent_processes::{
     self, AgentProcessError, AgentProcessView, LogLine, ProcessState,
 };
+use void_control::agents::{self, AgentPauseError};
 use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
@@ -64,6 +68,50 @@ pub(super) const ROUTES: &[Route] = &[
         handler: || post(restart),
     },
     Route {
+        method: "POST",
+        path: "/api/agents/{name}/update",
+        access: Access::Owner,
+        operation: "updateAgent",
+        summary: "Restart an agent on the newest config that was applied and on the program as it is now",
+        query: &[],
+        request: None,
+        response: json::<AgentProcessResponse>(),
+        handler: || post(update),
+    },
+    Route {
+        method: "POST",
+        path: "/api/agents/{name}/destroy",
+        access: Access::OwnerRecent,
+        operation: "destroyAgent",
+        summary: "End an agent for good: its process, its tokens and its place go, its name is nobody's, its folder is archived",
+        query: &[],
+        request: None,
+        response: json::<AgentDestroyedResponse>(),
+        handler: || post(destroy),
+    },
+    Route {
+        method: "POST",
+        path: "/api/agents/{name}/pause",
+        access: Access::Owner,
+        operation: "pauseAgent",
+        summary: "Let an agent rest: it is not woken and gets no turn, also over a restart",
+        query: &[],
+        request: None,
+        response: json::<AgentPauseResponse>(),
+        handler: || post(pause),
+    },
+    Route {
+        method: "POST",
+        path: "/api/agents/{name}/resume",
+        access: Access::Owner,
+        operation: "resumeAgent",
+        summary: "Let a paused agent go on",
+        query: &[],
+        request: None,
+        response: json::<AgentPauseResponse>(),
+        handler: || post(resume),
+    },
+    Route {
         method: "GET",
         path: "/api/agents/{name}/logs",
         access: Access::Owner,
@@ -91,6 +139,7 @@ fn response(view: AgentProcessView) -> AgentProcessResponse {
         pid: view.status.pid,
         failures,
         why: view.status.ending.map(|ending| ending.to_string()),
+        paused: view.is_paused,
     }
 }
 
@@ -137,6 +186,65 @@ pub(crate) async fn restart(
     Ok(Json(response(view.map_err(refused)?)))
 }
 
+pub(crate) async fn update(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(name): Segment,
+) -> Result<Json<AgentProcessResponse>, ApiError> {
+    let view = agent_processes::update(app.processes(), &ctx, &parse(&name)?).await;
+    Ok(Json(response(view.map_err(refused)?)))
+}
+
+pub(crate) async fn destroy(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(name): Segment,
+) -> Result<Json<AgentDestroyedResponse>, ApiError> {
+    let name = parse(&name)?;
+    let archive = agent_processes::destroy(app.processes(), &ctx, &name).await;
+    Ok(Json(AgentDestroyedResponse {
+        name: name.to_string(),
+        archive: archive.map_err(refused)?,
+    }))
+}
+
+pub(crate) async fn pause(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(name): Segment,
+) -> Result<Json<AgentPauseResponse>, ApiError> {
+    let name = parse(&name)?;
+    let paused = agents::pause(app.control(), &ctx, &name).await;
+    paused.map_err(not_paused)?;
+    Ok(Json(AgentPauseResponse {
+        name: name.to_string(),
+        paused: true,
+    }))
+}
+
+pub(crate) async fn resume(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(name): Segment,
+) -> Result<Json<AgentPauseResponse>, ApiError> {
+    let name = parse(&name)?;
+    let resumed = agents::resume(app.control(), &ctx, &name).await;
+    resumed.map_err(not_paused)?;
+    Ok(Json(AgentPauseResponse {
+        name: name.to_string(),
+        paused: false,
+    }))
+}
+
+fn not_paused(error: AgentPauseError) -> ApiError {
+    match error {
+        AgentPauseError::OwnerOnly => ApiError::owner_only(),
+        AgentPauseError::Nobody(_) => ApiError::not_found(error.to_string())
+            .hint("an agent that lives in Void is known from its first turn on"),
+        AgentPauseError::Store(error) => error.into(),
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogsQuery {
@@ -168,7 +276,15 @@ fn parse(name: &str) -> Result<AgentName, ApiError> {
 fn refused(error: AgentProcessError) -> ApiError {
     let message = error.to_string();
     match error {
-        AgentProcessError::OwnerOnly => ApiError::owner_only(),
+        AgentProcessError::NotAbove { .. } => ApiError::forbidden(message),
+        AgentProcessError::Frozen => ApiError::new(FailureCode::Frozen, message),
+        AgentProcessError::Broken | AgentProcessError::Tree(_) => {
+            ApiError::new(FailureCode::TreeBroken, message).hint("void doctor says what to do")
+        }
+        AgentProcessError::Archive(error) => {
+            tracing::error!(%error, "the folder of a destroyed agent");
+            ApiError::new(FailureCode::Unavailable, message)
+        }
         AgentProcessError::Unknown => {
             ApiError::not_found(message).hint("meta/topology.json in the data folder is the tree")
         }

@@ -204,6 +204,9 @@ fn refusal_error(refusal: AgentRefusal) -> ApiError {
             .hint("ask for the same capabilities, or choose another name"),
         AgentRefusal::Withdrawn => ApiError::new(FailureCode::NameWithdrawn, message)
             .hint("choose another name, or bring the same agent back with --restore"),
+        AgentRefusal::Destroyed => {
+            ApiError::new(FailureCode::NameWithdrawn, message).hint("choose another name")
+        }
         AgentRefusal::ReadsLike(_) | AgentRefusal::Reserved | AgentRefusal::InTree(_) => {
             ApiError::new(FailureCode::NameTaken, message).hint("choose another name")
         }

@@ -60,6 +60,7 @@ const LOOKS = /** @type {Record<string, [string, string]>} */ ({
   starting: ["approved", "running"],
   waits_for_target: ["approved", "running"],
   held_by_freeze: ["paused", ""],
+  held_from_above: ["paused", "waiting"],
   running: ["running", "running"],
   being_checked: ["unsure", ""],
   verified: ["done", "ok"],

@@ -28,6 +28,8 @@ pub(super) enum What {
     Start,
     Stop,
     Restart,
+    /// A restart of what runs, and of nothing else.
+    Renew,
     Wake,
 }
 
@@ -72,7 +74,7 @@ impl Supervised {
     pub(super) async fn run(mut self) {
         while let Some(asked) = self.asked.recv().await {
             match asked.what {
-                What::Stop | What::Wake => asked.tell_done(),
+                What::Stop | What::Renew | What::Wake => asked.tell_done(),
                 What::Start | What::Restart => {
                     asked.tell_done();
                     self.keep_running().await;
@@ -124,7 +126,7 @@ impl Supervised {
         let started = tokio::select! {
             started = start(Arc::clone(&self.shared), &self.name) => started,
             // Dropped half-way, a process is killed.
-            left = wanted(&mut self.asked) => return left,
+            left = wanted(&mut self.asked, Renewed::Anew) => return left,
         };
         let (mut process, mut log) = match started {
             Ok(started) => started,
@@ -166,7 +168,9 @@ impl Supervised {
                 asked = self.asked.recv() => match asked {
                     Some(asked) if asked.what == What::Start => asked.tell_done(),
                     Some(asked) if asked.what == What::Wake => {
-                        process.tell(WAKE).await;
+                        if self.shared.host.may_wake(&self.name).await {
+                            process.tell(WAKE).await;
+                        }
                         asked.tell_done();
                     }
                     asked => return of(asked),
@@ -212,7 +216,7 @@ impl Supervised {
         };
         tokio::select! {
             () = over => None,
-            left = wanted(&mut self.asked) => Some(left),
+            left = wanted(&mut self.asked, Renewed::Nothing) => Some(left),
         }
     }
 
@@ -224,11 +228,23 @@ impl Supervised {
     }
 }
 
+/// What there is to renew while there is no process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Renewed {
+    /// One is being started, by what was true a moment ago.
+    Anew,
+    /// The next one is started by what is true then.
+    Nothing,
+}
+
 /// While there is no process: to start now is to start anew.
-async fn wanted(asked: &mut mpsc::Receiver<Asked>) -> Left {
+async fn wanted(asked: &mut mpsc::Receiver<Asked>, renewed: Renewed) -> Left {
     loop {
         match asked.recv().await {
             Some(asked) if asked.what == What::Wake => asked.tell_done(),
+            Some(asked) if asked.what == What::Renew && renewed == Renewed::Nothing => {
+                asked.tell_done();
+            }
             asked => return of(asked),
         }
     }

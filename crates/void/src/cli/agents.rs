@@ -22,6 +22,14 @@ pub(crate) enum AgentsCommand {
     Stop(AgentArgs),
     /// End an agent's process and start another one
     Restart(AgentArgs),
+    /// Restart an agent on its newest applied config and program
+    Update(AgentArgs),
+    /// End an agent for good: its process, tokens and place go, its name is nobody's, its folder lies in the archive
+    Destroy(AgentDestroyArgs),
+    /// Let an agent rest: it is not woken and gets no turn until you resume it
+    Pause(AgentArgs),
+    /// Let a paused agent go on
+    Resume(AgentArgs),
     /// What an agent's processes wrote
     Logs(AgentLogsArgs),
     /// Put one, with everybody below it, under another one
@@ -46,6 +54,15 @@ pub(crate) struct AgentMoveArgs {
 pub(crate) struct AgentArgs {
     /// The agent's name in the tree
     pub name: String,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AgentDestroyArgs {
+    /// The agent's name in the tree
+    pub name: String,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Clone, Args)]

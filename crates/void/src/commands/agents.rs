@@ -23,6 +23,10 @@ pub(super) async fn run(
         AgentsCommand::Restart(args) => {
             agent_processes::change(session, "restart", &args.name).await
         }
+        AgentsCommand::Update(args) => agent_processes::change(session, "update", &args.name).await,
+        AgentsCommand::Destroy(args) => agent_processes::destroy(session, &args).await,
+        AgentsCommand::Pause(args) => agent_processes::pause(session, "pause", &args.name).await,
+        AgentsCommand::Resume(args) => agent_processes::pause(session, "resume", &args.name).await,
         AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
     }
 }

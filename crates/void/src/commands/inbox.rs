@@ -11,6 +11,7 @@ use void_domain::actors::person;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 
+use super::holds;
 use super::rows::{self, DifferenceForm, is_open, or_dash};
 use super::run::segment;
 use super::{Session, patiently};
@@ -58,6 +59,12 @@ pub(super) async fn run(
             print(session, client.post(&path, &json!({})).await?)?;
             Ok(Exit::Done)
         }
+        InboxCommand::Hold(args) => holds::add(session, "hold", &args.id, args.reason).await,
+        InboxCommand::Veto(args) => holds::add(session, "veto", &args.id, args.reason).await,
+        InboxCommand::Annotate(args) => {
+            holds::add(session, "annotate", &args.id, args.reason).await
+        }
+        InboxCommand::Lift { id } => holds::lift(session, &id).await,
         InboxCommand::Again { id } => {
             let client = session.client()?;
             let path = format!("{}/again", path(&id));

@@ -12,7 +12,7 @@ use void_domain::failures::FailureCode;
 use void_domain::proposals::DisplayState;
 use void_domain::text;
 
-use super::{diffs, quoted, services, word_diffs};
+use super::{diffs, holds, quoted, services, word_diffs};
 use crate::digest_words;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
@@ -43,6 +43,7 @@ pub(super) fn state(row: &RowResponse) -> (String, Tone) {
         | DisplayState::Starting
         | DisplayState::WaitsForTarget
         | DisplayState::HeldByFreeze
+        | DisplayState::HeldFromAbove
         | DisplayState::Running
         | DisplayState::BeingChecked
         | DisplayState::Unconfirmed => Tone::Waiting,
@@ -149,12 +150,12 @@ pub(super) fn show(output: &Output, row: &RowResponse) {
 /// How far the names of fields reach.
 const NAME_COLUMNS: usize = 12;
 
-fn field(output: &Output, name: &str, value: impl AsRef<str>) {
+pub(super) fn field(output: &Output, name: &str, value: impl AsRef<str>) {
     output.field(name, NAME_COLUMNS, value.as_ref());
 }
 
 /// The same of a value with words that are not Void's own: nothing in them makes a line beside its lines.
-fn foreign(output: &Output, name: &str, value: impl AsRef<str>) {
+pub(super) fn foreign(output: &Output, name: &str, value: impl AsRef<str>) {
     output.foreign_field(name, NAME_COLUMNS, value.as_ref());
 }
 
@@ -191,6 +192,7 @@ fn show_with(
         foreign(output, "parameters", params);
     }
     show_words(output, row);
+    holds::show_on(output, row);
     if row.status == "pending" {
         field("expires", output.times.short(&row.expires_at));
     }

@@ -240,7 +240,10 @@ pub(super) fn came_of_it(result: &Value, times: &Times) -> String {
             format!("{QUEUED}{code}**. Nothing has run.")
         }
         Some(
-            DisplayState::Starting | DisplayState::WaitsForTarget | DisplayState::HeldByFreeze,
+            DisplayState::Starting
+            | DisplayState::WaitsForTarget
+            | DisplayState::HeldByFreeze
+            | DisplayState::HeldFromAbove,
         ) => format!("It {clause} ({code}). Nothing has run."),
         Some(DisplayState::Running | DisplayState::BeingChecked) => {
             format!("It {clause} ({code}). Ask me *did it work?* in a moment.")

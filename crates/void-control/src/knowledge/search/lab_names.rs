@@ -59,7 +59,7 @@ pub(super) async fn find_stored(
     tx: &mut Tx,
     query: &SearchQuery,
     residents: Vec<AgentName>,
-    ctx: &Ctx,
+    (control, ctx): (&Control, &Ctx),
 ) -> Result<Vec<RankedHit>, StoreError> {
     let mut found = Vec::new();
     if query.wanted.is_empty() {
@@ -82,7 +82,7 @@ pub(super) async fn find_stored(
         };
         let newest = proposals::list(tx, filter, None, PROPOSALS_MAX).await?;
         let newest = newest.items.into_iter().map(|stored| stored.proposal);
-        for proposal in newest.filter(|proposal| is_visible_to(ctx, proposal)) {
+        for proposal in newest.filter(|proposal| is_visible_to(control, ctx, proposal)) {
             found.extend(rank_proposal(query, &proposal));
         }
     }

@@ -18,7 +18,12 @@ use crate::taint::Taint;
 use crate::time::Timestamp;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000);
-const HOLDS: [StartHold; 3] = [StartHold::Nothing, StartHold::Target, StartHold::Freeze];
+const HOLDS: [StartHold; 4] = [
+    StartHold::Nothing,
+    StartHold::Target,
+    StartHold::Freeze,
+    StartHold::FromAbove,
+];
 
 fn pending(definition: Value) -> Proposal {
     Proposal {

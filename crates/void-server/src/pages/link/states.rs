@@ -22,6 +22,7 @@ pub(super) fn state_words(card: &CardResponse, is_owner: bool) -> String {
         | DisplayState::Starting
         | DisplayState::WaitsForTarget
         | DisplayState::HeldByFreeze
+        | DisplayState::HeldFromAbove
         | DisplayState::Running
         | DisplayState::BeingChecked
         | DisplayState::Verified

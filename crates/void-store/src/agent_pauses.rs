@@ -1,0 +1,35 @@
+//! The table `agent_pauses`: agents that are not woken and get no turn, wherever they run.
+
+use void_domain::agents::AgentName;
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::values;
+
+/// `false`: it is paused already.
+pub async fn insert(
+    tx: &mut Tx,
+    name: &AgentName,
+    by: &str,
+    at: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO agent_pauses (name, paused_by, paused_at) VALUES ($1, $2, $3) \
+        ON CONFLICT (name) DO NOTHING";
+    let inserted = tx.execute(sql, values![name.as_str(), by, at]).await?;
+    Ok(inserted == 1)
+}
+
+/// `false`: it is not paused.
+pub async fn delete(tx: &mut Tx, name: &AgentName) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM agent_pauses WHERE name = $1";
+    Ok(tx.execute(sql, values![name.as_str()]).await? == 1)
+}
+
+pub async fn has(tx: &mut Tx, name: &AgentName) -> Result<bool, StoreError> {
+    let sql = "SELECT COUNT(*) AS total FROM agent_pauses WHERE name = $1";
+    let count = tx
+        .count("agent_pauses", sql, values![name.as_str()])
+        .await?;
+    Ok(count > 0)
+}
