@@ -11,6 +11,7 @@ mod stop;
 mod users;
 mod wishes;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -172,6 +173,27 @@ pub async fn view(
         status: processes.0.supervisor.status(name.as_str()),
         wanted: row.map(|row| row.wanted),
     })
+}
+
+/// How all of them stand who have a place in the tree, by name.
+pub async fn list(processes: &AgentProcesses) -> Result<Vec<AgentProcessView>, StoreError> {
+    let control = processes.control();
+    let tree = processes.0.house.tree().await;
+    let residents = agents::residents(control);
+    let rows = control
+        .store
+        .read(|tx| Box::pin(async move { table::list(tx).await }))
+        .await?;
+    let mut wanted: BTreeMap<AgentName, Wanted> =
+        rows.into_iter().map(|row| (row.name, row.wanted)).collect();
+    let own = |name: &&AgentName| name.as_str() != ROOT && !residents.contains(*name);
+    let members = tree.topology.entries().map(|(name, _)| name).filter(own);
+    let view = |name: &AgentName| AgentProcessView {
+        name: name.clone(),
+        status: processes.0.supervisor.status(name.as_str()),
+        wanted: wanted.remove(name),
+    };
+    Ok(members.map(view).collect())
 }
 
 /// What its processes wrote, newest last. It is an agent's text and may say anything.
