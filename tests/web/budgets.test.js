@@ -26,7 +26,7 @@ const RATIO_MAX = 8;
 const INTERACTION_MS = 100;
 const NODES_MAX = 6000;
 const SHIFT_MAX = 0.02;
-const PLACES = ["home", "inbox", "lab", "audit", "chat", "knowledge", "settings"];
+const PLACES = ["home", "inbox", "lab", "audit", "chat", "knowledge", "agents", "settings"];
 const MORE_PLACES = ["inbox/done", "more", "lab/actions", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "audit/3",
   ...["channels", "sign-in", "appearance", "nodes", "agents", "backups", "tokens", "integrations", "doctor", "about"].map((one) => `settings/${one}`)];
 /** Pages that are made of several answers; the first few are tried at every run. */

@@ -24,7 +24,7 @@ describe("keys", () => {
 
   test("g and a letter go to each page", async () => {
     const { context, page, seen } = await begin();
-    for (const [key, name] of [["i", "nav.inbox"], ["l", "nav.lab"], ["c", "nav.chat"], ["k", "nav.knowledge"], ["u", "nav.audit"], ["s", "nav.settings"], ["h", "nav.home"]]) {
+    for (const [key, name] of [["i", "nav.inbox"], ["l", "nav.lab"], ["c", "nav.chat"], ["k", "nav.knowledge"], ["a", "nav.agents"], ["u", "nav.audit"], ["s", "nav.settings"], ["h", "nav.home"]]) {
       await page.keyboard.press("g");
       await page.keyboard.press(key ?? "");
       await page.getByRole("heading", { level: 1, name: say(name ?? "") }).waitFor();

@@ -10,7 +10,7 @@ import { demo, serve } from "./labs.js";
 import { IS_DEEP, SCREENSHOTS } from "./packages.js";
 import { filledSpace } from "./spaces.js";
 
-const PLACES = ["home", "inbox", "inbox/done", "lab", "lab/actions", "chat", "knowledge", "audit", "settings", "more"];
+const PLACES = ["home", "inbox", "inbox/done", "lab", "lab/actions", "chat", "knowledge", "agents", "audit", "settings", "more"];
 const NARROW = 320;
 const FAILURE = { status: 500, contentType: "application/json", body: JSON.stringify({ error: { code: "store_unavailable", message: "the store cannot be read", hint: "look at the disk" } }) };
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Word;
+use crate::agent_processes::AgentProcessResponse;
 use crate::bounds::SLUG;
 
 /// A commit of the tree's repository.
@@ -16,6 +17,8 @@ pub const NAMES_MAX: usize = 100;
 pub struct TopologyResponse {
     /// Everybody, parents before their children; then whoever has no position.
     pub agents: Vec<MemberResponse>,
+    /// How the processes stand of those who have one.
+    pub processes: Vec<AgentProcessResponse>,
     /// What is wrong with the tree, in words. Whoever is named has no right over anybody.
     pub problems: Vec<String>,
     /// The commit of `meta` that is in force; null while there is none.

@@ -17,6 +17,7 @@ mod users;
 mod wakes;
 mod wishes;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
-use void_store::{StoreError, agent_processes as table};
+use void_store::{StoreError, agent_pauses, agent_processes as table};
 use void_supervise::{Supervisor, SupervisorConfig};
 use void_tree::{Operation, ROOT};
 
@@ -219,6 +220,34 @@ pub async fn view(
         wanted: row.map(|row| row.wanted),
         is_paused: agents::is_paused(control, name).await?,
     })
+}
+
+/// How all of them stand who have a place in the tree, by name.
+pub async fn list(processes: &AgentProcesses) -> Result<Vec<AgentProcessView>, StoreError> {
+    let control = processes.control();
+    let tree = processes.0.house.tree().await;
+    let residents = agents::residents(control);
+    let (rows, paused) = control
+        .store
+        .read(|tx| {
+            Box::pin(async move { Ok((table::list(tx).await?, agent_pauses::list(tx).await?)) })
+        })
+        .await?;
+    let mut wanted: BTreeMap<AgentName, Wanted> =
+        rows.into_iter().map(|row| (row.name, row.wanted)).collect();
+    let own = |name: &&AgentName| name.as_str() != ROOT && !residents.contains(*name);
+    let members = tree
+        .topology
+        .entries()
+        .map(|(name, _)| name)
+        .filter(own);
+    let view = |name: &AgentName| AgentProcessView {
+        name: name.clone(),
+        status: processes.0.supervisor.status(name.as_str()),
+        wanted: wanted.remove(name),
+        is_paused: paused.contains(name),
+    };
+    Ok(members.map(view).collect())
 }
 
 impl House {

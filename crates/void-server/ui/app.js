@@ -51,6 +51,7 @@ const PAGES = {
   lab: async () => (await import("./pages/lab.js")).labPage,
   chat: async () => (await import("./pages/chat.js")).chatPage,
   knowledge: async () => (await import("./pages/knowledge.js")).knowledgePage,
+  agents: async () => (await import("./pages/agents.js")).agentsPage,
   audit: async () => (await import("./pages/audit.js")).auditPage,
   settings: async () => (await import("./pages/settings.js")).settingsPage,
 };

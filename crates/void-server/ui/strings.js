@@ -30,6 +30,7 @@ export const STRINGS = {
   "nav.lab": "Lab",
   "nav.chat": "Chat",
   "nav.knowledge": "Knowledge",
+  "nav.agents": "Agents",
   "nav.audit": "Audit",
   "nav.settings": "Settings",
   "nav.more": "More",

@@ -1,6 +1,6 @@
 //! The table `agent_pauses`: agents that are not woken and get no turn, wherever they run.
 
-use void_domain::agents::AgentName;
+use void_domain::agents::{AGENTS_MAX, AgentName};
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -24,6 +24,13 @@ pub async fn insert(
 pub async fn delete(tx: &mut Tx, name: &AgentName) -> Result<bool, StoreError> {
     let sql = "DELETE FROM agent_pauses WHERE name = $1";
     Ok(tx.execute(sql, values![name.as_str()]).await? == 1)
+}
+
+pub async fn list(tx: &mut Tx) -> Result<Vec<AgentName>, StoreError> {
+    let sql = "SELECT name FROM agent_pauses ORDER BY name LIMIT $1";
+    let values = values![i64::from(AGENTS_MAX)];
+    tx.read("agent_pauses", sql, values, |row| row.parse("name"))
+        .await
 }
 
 pub async fn has(tx: &mut Tx, name: &AgentName) -> Result<bool, StoreError> {

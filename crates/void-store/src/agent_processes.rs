@@ -23,6 +23,12 @@ pub async fn find(tx: &mut Tx, name: &AgentName) -> Result<Option<AgentProcess>,
     tx.find("agent_processes", sql, values, process).await
 }
 
+pub async fn list(tx: &mut Tx) -> Result<Vec<AgentProcess>, StoreError> {
+    let sql = "SELECT name, wanted, instance, changed_at FROM agent_processes ORDER BY name LIMIT $1";
+    let values = values![i64::from(AGENTS_MAX)];
+    tx.read("agent_processes", sql, values, process).await
+}
+
 /// Those that one instance is to start.
 pub async fn list_wanted(tx: &mut Tx, instance: &str) -> Result<Vec<AgentProcess>, StoreError> {
     let sql = "SELECT name, wanted, instance, changed_at FROM agent_processes \

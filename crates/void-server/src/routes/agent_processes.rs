@@ -124,7 +124,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-fn response(view: AgentProcessView) -> AgentProcessResponse {
+pub(super) fn response(view: AgentProcessView) -> AgentProcessResponse {
     let failures = match view.status.state {
         ProcessState::Crashed { failures } | ProcessState::GivenUp { failures } => failures,
         ProcessState::Stopped

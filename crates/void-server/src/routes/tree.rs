@@ -9,6 +9,7 @@ use void_api::tree::{
     AgentMoveRequest, AgentMoveResponse, CanResponse, MemberResponse, NAMES_MAX, OperationResponse,
     RightShiftResponse, RightsChangeResponse, RightsResponse, TopologyResponse,
 };
+use void_control::agent_processes;
 use void_control::tree::{self, CanOver, MemberView, MoveError, Moved};
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capability;
@@ -66,13 +67,15 @@ fn member(view: &MemberView) -> MemberResponse {
     }
 }
 
-pub(crate) async fn show(State(app): State<App>) -> Json<TopologyResponse> {
+pub(crate) async fn show(State(app): State<App>) -> Result<Json<TopologyResponse>, ApiError> {
     let view = tree::show(app.control()).await;
-    Json(TopologyResponse {
+    let processes = agent_processes::list(app.processes()).await?;
+    Ok(Json(TopologyResponse {
         agents: view.members.iter().map(member).collect(),
+        processes: processes.into_iter().map(super::agent_processes::response).collect(),
         problems: view.problems,
         commit: view.commit,
-    })
+    }))
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -19,7 +19,7 @@ export function morePage() {
   const node = el(
     "ul",
     { class: "list" },
-    ["knowledge", "audit", "settings"].map((page) =>
+    ["knowledge", "agents", "audit", "settings"].map((page) =>
       el("li", {}, el("a", { href: `#/${page}` }, icon(page), t(`nav.${page}`))),
     ),
     el("li", {}, freezer),

@@ -17,7 +17,7 @@ import { setTheme, theme } from "./settings.js";
 
 /** @import { FreezeResponse, Home } from "../types/api.js" */
 
-const RAIL = ["home", "inbox", "lab", "chat", "knowledge", "audit", "settings"];
+const RAIL = ["home", "inbox", "lab", "chat", "knowledge", "agents", "audit", "settings"];
 const TABS = ["home", "inbox", "lab", "chat", "more"];
 
 /** Which program this page came with; it outlives a session. */
@@ -207,7 +207,7 @@ export function frame(openChat) {
       mount(title, name);
       for (const anchor of node.querySelectorAll("[data-page]")) {
         const its = /** @type {HTMLElement} */ (anchor).dataset.page;
-        if (its === page || (its === "more" && ["knowledge", "audit", "settings", "more"].includes(page)))
+        if (its === page || (its === "more" && ["knowledge", "agents", "audit", "settings", "more"].includes(page)))
           anchor.setAttribute("aria-current", "page");
         else anchor.removeAttribute("aria-current");
       }

@@ -8,7 +8,16 @@ import { goTo } from "./router.js";
 import { shortcutsOn } from "./settings.js";
 
 /** What `g` and a letter open. @type {Record<string, string>} */
-const PLACES = { h: "#/home", i: "#/inbox", l: "#/lab", c: "#/chat", k: "#/knowledge", u: "#/audit", s: "#/settings" };
+const PLACES = {
+  h: "#/home",
+  i: "#/inbox",
+  l: "#/lab",
+  c: "#/chat",
+  k: "#/knowledge",
+  a: "#/agents",
+  u: "#/audit",
+  s: "#/settings",
+};
 const SECOND_KEY_MS = 1200;
 
 /** @type {Record<string, () => unknown>} */
@@ -66,6 +75,7 @@ export function showKeys() {
     ["g l", "nav.lab"],
     ["g c", "nav.chat"],
     ["g k", "nav.knowledge"],
+    ["g a", "nav.agents"],
     ["g u", "nav.audit"],
     ["g s", "nav.settings"],
     ["Ctrl K", "keys.palette"],

@@ -55,7 +55,7 @@ function entries(typed) {
   );
   const isFrozen = home.value?.freeze.frozen === true;
   return [
-    ...found("palette.page", ["home", "inbox", "lab", "chat", "knowledge", "audit", "settings"], (page) => ({
+    ...found("palette.page", ["home", "inbox", "lab", "chat", "knowledge", "agents", "audit", "settings"], (page) => ({
       words: t(`nav.${page}`),
       href: `#/${page}`,
     })),

@@ -2755,6 +2755,8 @@ export interface TopologyResponse {
   commit: string | null;
   /** What is wrong with the tree, in words. Whoever is named has no right over anybody. */
   problems: string[];
+  /** How the processes stand of those who have one. */
+  processes: AgentProcess[];
 }
 
 export interface Transition {
