@@ -227,20 +227,17 @@ pub async fn list(processes: &AgentProcesses) -> Result<Vec<AgentProcessView>, S
     let control = processes.control();
     let tree = processes.0.house.tree().await;
     let residents = agents::residents(control);
-    let (rows, paused) = control
-        .store
-        .read(|tx| {
-            Box::pin(async move { Ok((table::list(tx).await?, agent_pauses::list(tx).await?)) })
+    let read = control.store.read(|tx| {
+        Box::pin(async move {
+            let rows = table::list(tx).await?;
+            Ok::<_, StoreError>((rows, agent_pauses::list(tx).await?))
         })
-        .await?;
+    });
+    let (rows, paused) = read.await?;
     let mut wanted: BTreeMap<AgentName, Wanted> =
         rows.into_iter().map(|row| (row.name, row.wanted)).collect();
     let own = |name: &&AgentName| name.as_str() != ROOT && !residents.contains(*name);
-    let members = tree
-        .topology
-        .entries()
-        .map(|(name, _)| name)
-        .filter(own);
+    let members = tree.topology.entries().map(|(name, _)| name).filter(own);
     let view = |name: &AgentName| AgentProcessView {
         name: name.clone(),
         status: processes.0.supervisor.status(name.as_str()),

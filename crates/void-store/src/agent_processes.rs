@@ -24,7 +24,8 @@ pub async fn find(tx: &mut Tx, name: &AgentName) -> Result<Option<AgentProcess>,
 }
 
 pub async fn list(tx: &mut Tx) -> Result<Vec<AgentProcess>, StoreError> {
-    let sql = "SELECT name, wanted, instance, changed_at FROM agent_processes ORDER BY name LIMIT $1";
+    let sql =
+        "SELECT name, wanted, instance, changed_at FROM agent_processes ORDER BY name LIMIT $1";
     let values = values![i64::from(AGENTS_MAX)];
     tx.read("agent_processes", sql, values, process).await
 }

@@ -72,7 +72,10 @@ pub(crate) async fn show(State(app): State<App>) -> Result<Json<TopologyResponse
     let processes = agent_processes::list(app.processes()).await?;
     Ok(Json(TopologyResponse {
         agents: view.members.iter().map(member).collect(),
-        processes: processes.into_iter().map(super::agent_processes::response).collect(),
+        processes: processes
+            .into_iter()
+            .map(super::agent_processes::response)
+            .collect(),
         problems: view.problems,
         commit: view.commit,
     }))

@@ -10,6 +10,7 @@ import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { costWords } from "../parts/money.js";
 import { agentHref, childrenOf, isRoot, memberOf, processOf, topology } from "./data.js";
+import { askDestroy } from "./destroying.js";
 import { askMove } from "./moving.js";
 import { placeWords, processButtons, processPill, trail } from "./pieces.js";
 import { rightsSection } from "./rights.js";
@@ -96,6 +97,7 @@ function headSection(tree, member, process, speaker, rights, problem) {
     ),
     speaker?.about ? el("p", { class: "muted" }, speaker.about) : null,
     rights?.withdrawn && !isRoot(member) ? notice("caution", t("agents.withdrawn")) : null,
+    process?.paused ? notice("caution", t("agents.paused_what")) : null,
     process && isDown
       ? notice(
           "problem",
@@ -133,6 +135,9 @@ function headSection(tree, member, process, speaker, rights, problem) {
       isRoot(member)
         ? null
         : el("button", { type: "button", class: "button", onclick: () => askMove(tree, member) }, t("agents.move")),
+      process
+        ? el("button", { type: "button", class: "button quiet", onclick: () => askDestroy(tree, member.name) }, t("agents.destroy"))
+        : null,
     ),
   );
 }

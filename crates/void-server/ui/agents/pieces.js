@@ -22,7 +22,10 @@ const LOOKS = {
 };
 
 /** @param {AgentProcess} process */
-export const processPill = (process) => pill(...LOOKS[process.state], t(`agents.state.${process.state}`));
+export const processPill = (process) =>
+  process.paused
+    ? pill("paused", "waiting", t("agents.paused"))
+    : pill(...LOOKS[process.state], t(`agents.state.${process.state}`));
 
 /** @param {Member} member */
 export const placeWords = (member) =>
@@ -41,44 +44,52 @@ export const trail = (here) =>
     ),
   );
 
-/** What would change nothing is not offered. @type {Record<AgentProcess["state"], ("start" | "stop" | "restart")[]>} */
+/** @typedef {"start" | "stop" | "restart" | "update" | "pause" | "resume"} Verb */
+
+/** What would change nothing is not offered. @type {Record<AgentProcess["state"], Verb[]>} */
 const OFFERED = {
   stopped: ["start"],
   given_up: ["start"],
   starting: ["stop"],
   crashed: ["stop", "restart"],
-  running: ["stop", "restart"],
-  asleep: ["stop", "restart"],
+  running: ["stop", "restart", "update"],
+  asleep: ["stop", "restart", "update"],
+};
+
+/** @type {Record<Verb, (name: string) => Promise<unknown>>} */
+const CALLS = {
+  start: (name) => post(`/api/agents/${name}/start`),
+  stop: (name) => post(`/api/agents/${name}/stop`),
+  restart: (name) => post(`/api/agents/${name}/restart`),
+  update: (name) => post(`/api/agents/${name}/update`),
+  pause: (name) => post(`/api/agents/${name}/pause`),
+  resume: (name) => post(`/api/agents/${name}/resume`),
 };
 
 /** @param {AgentProcess} process */
 export function processButtons(process) {
-  const name = encodeURIComponent(process.name);
-  /** @param {"start" | "stop" | "restart"} verb */
+  /** @param {Verb} verb */
   const button = (verb) => {
+    const look = verb === "start" || verb === "resume" ? "button primary" : "button";
     const node = /** @type {HTMLButtonElement} */ (
-      el("button", { type: "button", class: `button${verb === "start" ? " primary" : ""}` }, t(`agents.${verb}`))
+      el("button", { type: "button", class: look, onclick: () => void send(verb, node) }, t(`agents.${verb}`))
     );
-    node.addEventListener("click", () => void send(verb, node));
     return node;
   };
-  /** @param {"start" | "stop" | "restart"} verb @param {HTMLButtonElement} node */
+  /** @param {Verb} verb @param {HTMLButtonElement} node */
   const send = async (verb, node) => {
     if (!isLive()) return void toast(t("freeze.not_connected"), { isProblem: true });
     node.disabled = true;
     try {
-      await (verb === "start"
-        ? post(`/api/agents/${name}/start`)
-        : verb === "stop"
-          ? post(`/api/agents/${name}/stop`)
-          : post(`/api/agents/${name}/restart`));
+      await CALLS[verb](encodeURIComponent(process.name));
     } catch (error) {
       toast(sentence(error), { isProblem: true });
     }
     node.disabled = false;
     await topology.read();
   };
-  return el("div", { class: "row-line" }, OFFERED[process.state].map(button));
+  const verbs = [...OFFERED[process.state], process.paused ? /** @type {const} */ ("resume") : /** @type {const} */ ("pause")];
+  return el("div", { class: "row-line" }, verbs.map(button));
 }
 
 /** A few names, and how many more. @param {string[]} names @param {number} [max] */
