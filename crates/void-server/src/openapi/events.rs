@@ -72,6 +72,7 @@ fn data(kind: EventKind) -> Value {
         | EventKind::ProposalExpired
         | EventKind::ProposalCancelled
         | EventKind::ProposalUnknown
+        | EventKind::ProposalHeld
         | EventKind::ProposalJoined => proposal(),
         EventKind::ServiceChanged => object(
             &["id", "label", "from", "status", "at", "detail"],
