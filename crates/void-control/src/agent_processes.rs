@@ -20,7 +20,7 @@ mod wishes;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use void_domain::agent_processes::Wanted;
@@ -191,6 +191,11 @@ impl AgentProcesses {
             SandboxMode::Full => Vec::new(),
             SandboxMode::Incomplete => Kernel::of_this_machine().missing(),
         }
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> &Path {
+        &self.0.house.config.data
     }
 
     fn control(&self) -> &Control {

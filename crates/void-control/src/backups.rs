@@ -1,4 +1,6 @@
-//! Copies of the database: on demand, and one a day by itself.
+//! Copies of the database and of the folders of agents: on demand, and one a day by itself.
+
+mod folders;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -12,6 +14,8 @@ use void_domain::time::Timestamp;
 use void_store::backups::Checked;
 use void_store::{SqliteConfig, Store, StoreError, backups, facts as table, installation};
 
+pub use self::folders::restore as restore_folders;
+use crate::agent_processes::AgentProcesses;
 use crate::clock::{Clock, is_ahead};
 use crate::context::Ctx;
 use crate::control::Control;
@@ -79,6 +83,7 @@ async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, Stor
         audit_seq,
         audit_hash,
     } = backups::create(&control.store, &path).await?;
+    copy_folders(control, &path).await?;
     let context = control.context(ctx);
     let detail = json!({"file": file_name(kind, named_at), "audit_seq": audit_seq, "audit_hash": audit_hash});
     control
@@ -97,6 +102,7 @@ async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, Stor
         .into_iter()
         .filter(|copy| copy.kind == kind);
     for old in of_this_kind.skip(KEPT) {
+        let _ = folders::remove_beside(&old.path);
         let _ = fs::remove_file(old.path);
     }
     let bytes = fs::metadata(&path).map(|file| file.len()).unwrap_or(0);
@@ -109,6 +115,21 @@ async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, Stor
         },
         audit_seq,
         audit_hash,
+    })
+}
+
+/// The tree does not change meanwhile. A database without its folders is no whole copy, and goes again.
+async fn copy_folders(control: &Control, copy: &Path) -> Result<(), StoreError> {
+    let Some(processes) = AgentProcesses::of(control) else {
+        return Ok(());
+    };
+    let _tree = control.in_force.tree.folder.lock().await;
+    let (data, of) = (processes.data().to_owned(), copy.to_owned());
+    let copying = tokio::task::spawn_blocking(move || folders::copy(&data, &of)).await;
+    let copied = copying.map_err(std::io::Error::other).and_then(|copied| copied);
+    copied.map_err(|error| {
+        let _ = fs::remove_file(copy);
+        StoreError::ReadOnly(format!("the folders of agents were not copied: {error}"))
     })
 }
 
@@ -172,7 +193,8 @@ fn private_folder(folder: &Path) -> Result<(), StoreError> {
     let is_ours = |entry: fs::DirEntry| {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
-        name.starts_with(PREFIX) && (name.ends_with(SUFFIX) || name.ends_with(".partial"))
+        let is_copy = name.ends_with(SUFFIX) || name.ends_with(".partial");
+        name.starts_with(PREFIX) && (is_copy || folders::is_ours(name))
     };
     let only_copies = fs::read_dir(folder)
         .map_err(problem)?

@@ -7,7 +7,7 @@ use void_domain::notifications::Target;
 use void_domain::notifications::messages::{self, Frame, NotificationMessage, Room};
 use void_domain::proposals::Proposal;
 use void_domain::time::Timestamp;
-use void_store::{Store, StoreError, facts as table};
+use void_store::{Store, StoreError, facts as table, holds};
 
 use crate::notifiers::Notifiers;
 
@@ -62,8 +62,11 @@ pub(crate) async fn message_about(
     room: Room,
 ) -> Result<NotificationMessage, StoreError> {
     let shown = shown_now(notify.control(), proposal).await?;
+    let id = proposal.id;
+    let reading = notify.store().read(move |tx| Box::pin(holds::list(tx, id)));
+    let holds = reading.await?;
     let frame = frame(notify).await?;
-    Ok(messages::about(proposal, shown, &frame, room))
+    Ok(messages::about(proposal, (shown, &holds), &frame, room))
 }
 
 /// A target of this installation, or `None` for one that the settings no longer know.

@@ -15,6 +15,7 @@
 #[macro_use]
 mod stories;
 
+mod agent_processes;
 mod busy;
 mod callers;
 mod changes;
@@ -26,6 +27,7 @@ mod embeddings;
 mod expire;
 mod finish;
 mod freezes;
+mod holds;
 mod instances;
 mod knowledge;
 mod knowledge_drafts;

@@ -17,6 +17,7 @@ use crate::actors::person;
 use crate::alerts::Alert;
 use crate::cards::{Card, Eyes};
 use crate::digests::Digest;
+use crate::holds::Hold;
 use crate::proposals::{Cancellation, DisplayState, Proposal, State};
 use crate::text;
 use crate::time::Timestamp;
@@ -45,7 +46,7 @@ pub struct Frame {
 pub struct NotificationMessage {
     pub title: String,
     pub body: String,
-    /// Whether everything that a yes would bind is in it. If not, it offers none.
+    /// Whether everything that a yes would bind is in it, and a yes would count. If not, it offers none.
     pub is_whole: bool,
 }
 
@@ -84,7 +85,7 @@ impl Room {
 /// How a proposal stands. One that waits says everything that a yes would bind, and what its requester says.
 pub fn about(
     proposal: &Proposal,
-    shown: DisplayState,
+    (shown, holds): (DisplayState, &[Hold]),
     frame: &Frame,
     room: Room,
 ) -> NotificationMessage {
@@ -95,8 +96,16 @@ pub fn about(
         &format!("{headline} · {}", text::escaped(&card.title)),
     );
     let said = |diff: &dyn Fn(&str) -> Vec<String>| match proposal.state {
-        State::Pending => asking(proposal, &card, frame, diff),
-        _ => ending(proposal, frame),
+        State::Pending => {
+            let mut lines = asking(proposal, &card, frame, diff);
+            lines.extend(hold_lines(holds));
+            lines
+        }
+        _ => {
+            let mut lines = ending(proposal, frame);
+            lines.extend(hold_lines(holds));
+            lines
+        }
     };
     let last = last_line(proposal, frame);
     let joined = |mut lines: Vec<String>| {
@@ -109,7 +118,7 @@ pub fn about(
         return NotificationMessage {
             title,
             body,
-            is_whole: true,
+            is_whole: shown != DisplayState::HeldFromAbove,
         };
     }
     // What a diff says goes first; if that is not enough, every line is cut, and the message says so.
@@ -130,6 +139,14 @@ pub fn about(
         body: cut_to(room, &joined(lines.iter().map(cut).collect())),
         is_whole: false,
     }
+}
+
+/// Who put what on it from above; their words are quoted and theirs.
+fn hold_lines(holds: &[Hold]) -> impl Iterator<Item = String> {
+    holds.iter().map(|hold| {
+        let words = text::words_in_quotes(&hold.words);
+        format!("From above: {}: {words}", text::escaped(&hold.sentence()))
+    })
 }
 
 fn short(text: &str, chars_max: usize) -> String {

@@ -15,12 +15,14 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 use void_api::actions::PendingDecideRequest;
 use void_api::cards::CardResponse;
+use void_api::holds::HoldResponse;
 use void_api::services::ServiceResponse;
 use void_control::callers::{self, Credential};
 use void_control::freezes;
 use void_control::proposals::{Decision, ProposalKey};
 use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
+use void_domain::proposals::DisplayState;
 use void_domain::text;
 use void_domain::time::Timestamp;
 use void_notify::Notifications;
@@ -337,7 +339,9 @@ fn card_html(
         let _ = writeln!(html, "<dt>{name}</dt><dd>{value}</dd>");
     }
     html.push_str("</dl>\n");
-    if row.status == "pending" {
+    if row.display_state == DisplayState::HeldFromAbove.as_str() {
+        let _ = writeln!(html, "<p class=\"notice\">{}</p>", words::HELD);
+    } else if row.status == "pending" {
         html.push_str(&decision_html(card, reader.may_decide, frozen.is_some()));
     }
     let _ = write!(
@@ -371,6 +375,9 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
     let mut facts = vec![(words::WHY, why)];
     for later in &row.joined {
         facts.extend((later.reason.iter()).map(|said| (words::WHY_ALSO, quote(said, &mark))));
+    }
+    for hold in &row.holds {
+        facts.push((words::FROM_ABOVE, hold_html(hold)));
     }
     if row.words_left_out > 0 {
         let count = row.words_left_out.to_string();
@@ -440,6 +447,15 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
         facts.push((words::GOOD_UNTIL, reader.time_html(&row.expires_at)));
     }
     facts
+}
+
+/// Who put what on it, with their words marked as theirs.
+fn hold_html(hold: &HoldResponse) -> String {
+    let sentence = escaped(&hold.sentence);
+    match &hold.words {
+        Some(said) => format!("{sentence} {}", quote(said, &escaped(&hold.words_of))),
+        None => sentence,
+    }
 }
 
 /// What a yes does; once it is over, what it did or did not do.

@@ -115,6 +115,9 @@ export function entryShape({ verb, detail }) {
       return ["over", ""];
     case "proposal.unknown":
       return ["stale", "bad"];
+    case "proposal.vetoed":
+      return ["rejected", ""];
+    case "proposal.held":
     case "freeze.set":
     case "freeze.lengthened":
       return ["paused", ""];

@@ -14,6 +14,7 @@ import { notice } from "./empties.js";
 import { differenceNode, movedNote } from "./differences.js";
 import { againOf } from "./drafts.js";
 import { evidence, seenAgain } from "./evidence.js";
+import { heldParts, heldStep, isHeld } from "./holds.js";
 import { asOneself, confirmIdentity } from "./identity.js";
 import { failureParts, frozenNote, lowered, resultLine } from "./outcomes.js";
 import { runbookList } from "./runbooks.js";
@@ -165,6 +166,7 @@ export function proposalCard(row, how = {}) {
             isLive(),
             row.tier,
             row.risk,
+            row.holds,
             isRenewed,
             step === "reject" ? null : frozenSince(),
           ])
@@ -212,6 +214,7 @@ export function proposalCard(row, how = {}) {
         rejectOnly(),
       );
     if (card?.changed) return notice("caution", t("card.changed"));
+    if (isHeld(row) && isLive() && step !== "reject" && step !== "sending") return heldStep(row, () => go("reject", ".reason"));
     if (!isLive())
       return el(
         "div",
@@ -470,6 +473,7 @@ function fitsBrief(row, card) {
   const chars = [
     ...card.bound.map((bound) => bound.name + bound.value),
     ...saidOf(row, "reason"),
+    ...row.holds.map((hold) => hold.words ?? ""),
     ...diffs,
     ...(row.change?.summary ?? []),
     ...card.read_before,
@@ -490,6 +494,7 @@ function facts(row, card, isBrief) {
       : [el("p", { class: "muted" }, t("card.no_reason"))];
   if (row.words_left_out > 0)
     why.push(el("p", { class: "muted small" }, t("card.left_out", { n: row.words_left_out })));
+  why.push(...heldParts(row));
   if (!card) return why;
   /** @type {[string, Content][]} */
   const list = [effect(row, card)];

@@ -164,6 +164,7 @@ export function frame(openChat) {
     drawTitle();
     void (waiting > 0 ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.())?.catch(() => {});
     mount(mark, value.status.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : null);
+    const fences = value.status.open_fences;
     version ||= value.status.version;
     drawBanner([
       frozen(value.freeze),
@@ -176,6 +177,9 @@ export function frame(openChat) {
             " ",
             el("a", { href: "#/settings/tokens" }, t("frame.quarantined_way")),
           )
+        : null,
+      fences.length > 0
+        ? el("p", { class: "notice caution band-line" }, t("frame.open_fences", { list: fences.join(", ") }))
         : null,
       value.status.untold > 0
         ? el(

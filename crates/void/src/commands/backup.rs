@@ -157,9 +157,16 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
                 problem
             }
         })?;
+    let data = &session.settings.data.value;
+    let folders = backups::restore_folders(&file, data, Clock::system().now());
+    let folders = folders.map_err(|error| {
+        let message = format!("the database is restored, the folders of agents are not: {error}");
+        CommandError::failed(FailureCode::Unwritable, message)
+            .next("make room or rights, and restore the same copy again")
+    })?;
     if session.output.json {
         session.output.value(json!({
-            "restored": true, "audit_seq": restored.audit_seq, "voided": restored.shut_down.voided,
+            "restored": true, "folders_restored": folders.is_some(), "audit_seq": restored.audit_seq, "voided": restored.shut_down.voided,
             "quarantined": restored.shut_down.quarantined, "sessions_ended": restored.shut_down.sessions_ended,
             "replaced": restored.replaced.as_ref().map(|path| path.display().to_string()),
         }));
@@ -173,6 +180,14 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         session
             .output
             .line(format!("  what it replaced is at {}", replaced.display()));
+    }
+    match &folders {
+        None => (session.output).line("  the copy has no folders of agents: meta, agents and applied are as they were"),
+        Some(replaced) => {
+            for folder in replaced {
+                session.output.line(format!("  what it replaced is at {}", folder.display()));
+            }
+        }
     }
     session.output.line(format!(
         "  {} sessions ended; {} credentials of the copy open nothing until you confirm each; it starts frozen",

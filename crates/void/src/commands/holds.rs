@@ -20,14 +20,14 @@ pub(super) async fn add(
     reason: String,
 ) -> Result<Exit, CommandError> {
     let path = format!("/api/proposals/{}/{what}", segment(id));
-    let sent = session.client()?.post(&path, &HoldRequest { reason });
-    shown(session, sent.await?)
+    let client = session.client()?;
+    shown(session, client.post(&path, &HoldRequest { reason }).await?)
 }
 
 pub(super) async fn lift(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
     let path = format!("/api/proposals/{}/lift", segment(id));
-    let sent = session.client()?.post(&path, &json!({}));
-    shown(session, sent.await?)
+    let client = session.client()?;
+    shown(session, client.post(&path, &json!({})).await?)
 }
 
 fn shown(session: &Session<'_>, sent: serde_json::Value) -> Result<Exit, CommandError> {

@@ -30,7 +30,7 @@ fn frame() -> Frame {
 /// With nothing in its way.
 fn message_of(proposal: &Proposal, room: Room) -> NotificationMessage {
     let shown = DisplayState::of(proposal, StartHold::Nothing);
-    about(proposal, shown, &frame(), room)
+    about(proposal, (shown, &[]), &frame(), room)
 }
 
 fn pending(reason: &str) -> Proposal {
