@@ -126,7 +126,9 @@ async fn copy_folders(control: &Control, copy: &Path) -> Result<(), StoreError> 
     let _tree = control.in_force.tree.folder.lock().await;
     let (data, of) = (processes.data().to_owned(), copy.to_owned());
     let copying = tokio::task::spawn_blocking(move || folders::copy(&data, &of)).await;
-    let copied = copying.map_err(std::io::Error::other).and_then(|copied| copied);
+    let copied = copying
+        .map_err(std::io::Error::other)
+        .and_then(|copied| copied);
     copied.map_err(|error| {
         let _ = fs::remove_file(copy);
         StoreError::ReadOnly(format!("the folders of agents were not copied: {error}"))

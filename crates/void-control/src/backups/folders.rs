@@ -148,11 +148,7 @@ mod tests {
         let read = |path: &str| fs::read_to_string(at(path)).ok();
         write(&at("meta/topology.json"), "old");
         write(&at("agents/alice/state/notes"), "old");
-        fs::set_permissions(
-            at("agents/alice/state"),
-            fs::Permissions::from_mode(0o2770),
-        )
-        .unwrap();
+        fs::set_permissions(at("agents/alice/state"), fs::Permissions::from_mode(0o2770)).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", at("agents/alice/state/link")).unwrap();
         let file = kept.path().join("void-2027-01-15T08-00-00.123Z.db");
         copy(data.path(), &file).unwrap();
@@ -166,7 +162,10 @@ mod tests {
         assert_eq!(read("agents/alice/state/notes").as_deref(), Some("old"));
         assert_eq!(read("agents/bob/state/notes"), None);
         assert_eq!(read("applied/bob/agent.toml"), None);
-        assert_eq!(read("agents.replaced-5/bob/state/notes").as_deref(), Some("new"));
+        assert_eq!(
+            read("agents.replaced-5/bob/state/notes").as_deref(),
+            Some("new")
+        );
         assert!(fs::symlink_metadata(at("agents/alice/state/link")).is_err());
         let mode = fs::metadata(at("agents/alice/state")).unwrap().mode();
         assert_eq!(mode & 0o7777, 0o2770);

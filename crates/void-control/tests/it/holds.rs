@@ -173,7 +173,10 @@ async fn what_is_done_is_what_the_table_of_rights_says(plane: &mut Plane) {
                     other.actor
                 );
             }
-            plane.friction(&owner(), row.id, HoldKind::Veto).await.unwrap();
+            plane
+                .friction(&owner(), row.id, HoldKind::Veto)
+                .await
+                .unwrap();
             assert_eq!(plane.status(row.id).await, Status::Cancelled);
         }
     }
@@ -185,11 +188,17 @@ async fn a_held_request_takes_no_yes_until_the_owner_lifts_it(plane: &mut Plane)
     plane.start_with_tree().await;
     let (boss, worker) = (plane.acting("boss").await, plane.acting("worker").await);
     let row = plane.queue(&worker, "stop-a").await;
-    plane.friction(&boss, row.id, HoldKind::Annotation).await.unwrap();
+    plane
+        .friction(&boss, row.id, HoldKind::Annotation)
+        .await
+        .unwrap();
     assert_eq!(plane.shown(row.id).await, DisplayState::Waiting);
     plane.friction(&boss, row.id, HoldKind::Hold).await.unwrap();
     let twice = plane.friction(&boss, row.id, HoldKind::Hold).await;
-    assert!(matches!(twice, Err(HoldError::Refused(HoldRefusal::Already))));
+    assert!(matches!(
+        twice,
+        Err(HoldError::Refused(HoldRefusal::Already))
+    ));
     assert_eq!(plane.shown(row.id).await, DisplayState::HeldFromAbove);
     let (code, held) = conflict(plane.approve(&row).await);
     assert_eq!((code, held.status()), ("held", Status::Pending));
@@ -207,9 +216,15 @@ async fn a_held_request_takes_no_yes_until_the_owner_lifts_it(plane: &mut Plane)
     let nothing = plane.lift(&owner(), row.id).await;
     assert!(matches!(nothing, Err(HoldError::NotHeld(_))));
     let again = plane.friction(&boss, row.id, HoldKind::Hold).await;
-    assert!(matches!(again, Err(HoldError::Refused(HoldRefusal::Lifted))));
+    assert!(matches!(
+        again,
+        Err(HoldError::Refused(HoldRefusal::Lifted))
+    ));
     // The owner may think again, and lifts that too.
-    plane.friction(&owner(), row.id, HoldKind::Hold).await.unwrap();
+    plane
+        .friction(&owner(), row.id, HoldKind::Hold)
+        .await
+        .unwrap();
     assert_eq!(conflict(plane.approve(&row).await).0, "held");
     plane.lift(&owner(), row.id).await.unwrap();
     plane.approve(&row).await.unwrap();
@@ -217,7 +232,10 @@ async fn a_held_request_takes_no_yes_until_the_owner_lifts_it(plane: &mut Plane)
     assert_eq!(plane.status(row.id).await, Status::Executed);
     // A no needs nothing lifted.
     let other = plane.queue(&worker, "stop-b").await;
-    plane.friction(&boss, other.id, HoldKind::Hold).await.unwrap();
+    plane
+        .friction(&boss, other.id, HoldKind::Hold)
+        .await
+        .unwrap();
     plane.reject(&other).await.unwrap();
 }
 
@@ -268,7 +286,9 @@ async fn what_needs_no_yes_does_not_start_while_it_is_held(plane: &mut Plane) {
     let standing = async || {
         plane
             .inside(async move |control, _| {
-                offers::standing(&control, id, TargetBusy::Counts).await.unwrap()
+                offers::standing(&control, id, TargetBusy::Counts)
+                    .await
+                    .unwrap()
             })
             .await
     };

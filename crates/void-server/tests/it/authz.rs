@@ -116,6 +116,26 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             ("/api/agents/no-such/conversation".to_owned(), None, 404)
         }
         "getAgentProcess" => ("/api/agents/no-such/process".to_owned(), None, 404),
+        "updateAgent" => ("/api/agents/no-such/update".to_owned(), None, 404),
+        "destroyAgent" => ("/api/agents/no-such/destroy".to_owned(), None, 404),
+        "pauseAgent" => ("/api/agents/no-such/pause".to_owned(), None, 404),
+        "resumeAgent" => ("/api/agents/no-such/resume".to_owned(), None, 404),
+        "holdProposal" => (
+            format!("/api/proposals/{NOBODY}/hold"),
+            Some(json!({"reason": "why"})),
+            404,
+        ),
+        "vetoProposal" => (
+            format!("/api/proposals/{NOBODY}/veto"),
+            Some(json!({"reason": "why"})),
+            404,
+        ),
+        "annotateProposal" => (
+            format!("/api/proposals/{NOBODY}/annotate"),
+            Some(json!({"reason": "why"})),
+            404,
+        ),
+        "liftHold" => (format!("/api/proposals/{NOBODY}/lift"), None, 404),
         "startAgent" => ("/api/agents/no-such/start".to_owned(), None, 404),
         "stopAgent" => ("/api/agents/no-such/stop".to_owned(), None, 404),
         "restartAgent" => ("/api/agents/no-such/restart".to_owned(), None, 404),

@@ -310,6 +310,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     let session = app.session().await;
     let (approved, rejected) = (app.queue("stop-a").await, app.queue("stop-b").await);
     let (decided, cancelled) = (app.queue("stop-all").await, app.queue("cool-stop").await);
+    let vetoed = app.queue("brief-stop").await;
     let by = |row: &Value, path: &str| path.replace("ROW", row["id"].as_str().unwrap());
     let token = app.holder("viewer", "eve", &[]).await;
     let decide = json!({"decision": "approve", "digest": decided["digest"]});
@@ -345,7 +346,23 @@ async fn the_happy_path_of_every_operation_is_as_described() {
             by(&decided, "/api/proposals/ROW/decide"),
             Some(decide),
         ),
+        (
+            "POST",
+            by(&cancelled, "/api/proposals/ROW/annotate"),
+            Some(json!({"reason": "look twice"})),
+        ),
+        (
+            "POST",
+            by(&cancelled, "/api/proposals/ROW/hold"),
+            Some(json!({"reason": "not now"})),
+        ),
+        ("POST", by(&cancelled, "/api/proposals/ROW/lift"), None),
         ("POST", by(&cancelled, "/api/proposals/ROW/cancel"), None),
+        (
+            "POST",
+            by(&vetoed, "/api/proposals/ROW/veto"),
+            Some(json!({"reason": "never"})),
+        ),
         ("GET", "/api/inbox".into(), None),
         ("GET", "/api/home".into(), None),
         ("GET", "/api/doctor".into(), None),

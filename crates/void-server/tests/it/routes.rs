@@ -17,6 +17,7 @@ pub mod entities;
 mod freeze;
 mod gateway;
 pub mod health;
+mod holds;
 mod home;
 mod hosts;
 mod imports;

@@ -182,10 +182,13 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
             .line(format!("  what it replaced is at {}", replaced.display()));
     }
     match &folders {
-        None => (session.output).line("  the copy has no folders of agents: meta, agents and applied are as they were"),
+        None => (session.output)
+            .line("  the copy has no folders of agents: meta, agents and applied are as they were"),
         Some(replaced) => {
             for folder in replaced {
-                session.output.line(format!("  what it replaced is at {}", folder.display()));
+                session
+                    .output
+                    .line(format!("  what it replaced is at {}", folder.display()));
             }
         }
     }

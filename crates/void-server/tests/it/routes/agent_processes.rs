@@ -69,7 +69,11 @@ pub async fn calls(app: &App) -> Vec<(&'static str, String, Option<Value>)> {
         ("GET", "process"),
         ("GET", "logs"),
         ("POST", "restart"),
+        ("POST", "update"),
+        ("POST", "pause"),
+        ("POST", "resume"),
         ("POST", "stop"),
+        ("POST", "destroy"),
     ]
     .map(|(method, what)| (method, format!("/api/agents/alice/{what}"), None))
     .into()
