@@ -387,9 +387,7 @@ impl Tool {
         let looks = self.needs.contains(&Capability::Read) && may_look;
         let is_enough = self.needs.iter().any(|needed| has(*needed));
         match self.effect {
-            Effect::Messages => {
-                matches!(ctx.actor, Actor::Agent { .. }) && !ctx.is_from_outside
-            }
+            Effect::Messages => matches!(ctx.actor, Actor::Agent { .. }) && !ctx.is_from_outside,
             Effect::Reads | Effect::Proposes | Effect::Drafts | Effect::Withdraws => {
                 ctx.actor.is_owner() || is_enough || looks
             }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::control::Control;
 use crate::{
-    agent_messages, alerts, backups, clock_notes, conversations, freezes, health, instances, knowledge, nodes,
-    notification_keys, proposals, refusal_counts, retention, stops, witness,
+    agent_messages, alerts, backups, clock_notes, conversations, freezes, health, instances,
+    knowledge, nodes, notification_keys, proposals, refusal_counts, retention, stops, witness,
 };
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);

@@ -1,7 +1,8 @@
 //! Random bytes, asked for in one place.
 
 use void_domain::ids::{
-    AgentMessageId, AlertId, MuteId, NotificationId, ProposalCode, ProposalId, RequestId, SessionId, TokenId,
+    AgentMessageId, AlertId, MuteId, NotificationId, ProposalCode, ProposalId, RequestId,
+    SessionId, TokenId,
 };
 use void_domain::time::Timestamp;
 use void_store::StoreError;

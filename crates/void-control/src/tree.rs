@@ -7,8 +7,8 @@ mod recording;
 mod routes;
 mod views;
 
-use void_domain::agents::AgentName;
 use void_domain::actors::Actor;
+use void_domain::agents::AgentName;
 pub use void_tree::{Operation, Right};
 
 use crate::context::Ctx;

@@ -291,10 +291,14 @@ pub async fn list(
 }
 
 pub async fn counts(tx: &mut Tx, receiver: &AgentName) -> Result<MailboxCounts, StoreError> {
-    let sql = "SELECT state, COUNT(*) AS total FROM agent_messages WHERE receiver = $1 GROUP BY state";
+    let sql =
+        "SELECT state, COUNT(*) AS total FROM agent_messages WHERE receiver = $1 GROUP BY state";
     let count = |row: &Row| Ok((row.string("state")?, row.count("total")?));
     let mut counts = MailboxCounts::default();
-    for (state, total) in tx.read(TABLE, sql, values![receiver.as_str()], count).await? {
+    for (state, total) in tx
+        .read(TABLE, sql, values![receiver.as_str()], count)
+        .await?
+    {
         match state.as_str() {
             "waiting" => counts.waiting = total,
             "delivered" => counts.delivered = total,
@@ -338,8 +342,7 @@ pub async fn spent_until(
     sender: &Sender,
     kind: &str,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let sql =
-        "SELECT sender, spent_until FROM agent_message_rates WHERE sender = $1 AND kind = $2";
+    let sql = "SELECT sender, spent_until FROM agent_message_rates WHERE sender = $1 AND kind = $2";
     let values = values![sender.to_string(), kind];
     let at = |row: &Row| row.time("spent_until");
     tx.find("agent_message_rates", sql, values, at).await

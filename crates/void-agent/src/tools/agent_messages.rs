@@ -225,7 +225,11 @@ fn recv_result(received: &Received) -> RecvResult {
         acknowledged: received.acknowledged,
         left: received.left,
         untrusted_left: received.tainted_left,
-        dead_letters: received.dead_letters.iter().filter_map(dead_letter).collect(),
+        dead_letters: received
+            .dead_letters
+            .iter()
+            .filter_map(dead_letter)
+            .collect(),
     }
 }
 
@@ -272,7 +276,8 @@ fn receive_error(error: ReceiveError) -> ToolError {
 fn wake(mut call: Call) -> RunningTool {
     Box::pin(async move {
         let WakeArguments { cause } = call.arguments()?;
-        let woken = agent_messages::wake(&call.control, &call.ctx, cause.into(), call.taint.clone());
+        let woken =
+            agent_messages::wake(&call.control, &call.ctx, cause.into(), call.taint.clone());
         let woken = woken.await.map_err(wake_error)?;
         Ok(Outcome::of(json!(sent_result(&woken))))
     })
@@ -283,7 +288,7 @@ fn wake_error(error: WakeError) -> ToolError {
     let code = match error {
         WakeError::Nowhere | WakeError::Resident(_) => FailureCode::Forbidden,
         WakeError::Full(_) => FailureCode::TooMany,
-        WakeError::TooMany(_) | WakeError::Busy => FailureCode::RateLimited,
+        WakeError::TooMany(_) | WakeError::Busy(_) => FailureCode::RateLimited,
         WakeError::Store(error) => return error.into(),
     };
     ToolError::new(code, message)

@@ -87,11 +87,7 @@ fn severed(changes: &[RightsChange]) -> Vec<(AgentName, AgentName)> {
         });
         ways.collect()
     };
-    changes
-        .iter()
-        .filter(is_severed)
-        .flat_map(of_one)
-        .collect()
+    changes.iter().filter(is_severed).flat_map(of_one).collect()
 }
 
 /// Each with how often it had been handed out when it was looked at.

@@ -11,7 +11,7 @@ use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
 use void_domain::relations::Relation;
-use void_tree::{AgentKind, Index, Listed, Right, Operation, Routes, Standing, Topology, right};
+use void_tree::{AgentKind, Index, Listed, Operation, Right, Routes, Standing, Topology, right};
 
 use crate::context::Ctx;
 

@@ -113,7 +113,10 @@ async fn take_in(
         at: control.clock.now(),
     };
     let message = recording::routes_message(Why::Routes.subject(), &change);
-    let commit = match folder.commit_routes(written, before, &author, &message).await {
+    let commit = match folder
+        .commit_routes(written, before, &author, &message)
+        .await
+    {
         Ok(commit) => commit,
         Err(error) => return Ok(Err(error)),
     };

@@ -24,9 +24,9 @@ pub(super) fn taint(taint: &Taint) -> Result<String, StoreError> {
 
 pub(super) fn message(row: &Row) -> Result<AgentMessage, StoreError> {
     let content = match row.text("kind")? {
-        "text" => MessageContent::Text(
-            row.parsed("content", |text| MessageText::parse(text).ok())?,
-        ),
+        "text" => {
+            MessageContent::Text(row.parsed("content", |text| MessageText::parse(text).ok())?)
+        }
         "wake" => MessageContent::Wake(row.parsed("content", WakeCause::parse)?),
         _ => return Err(row.corrupt("an unknown kind")),
     };

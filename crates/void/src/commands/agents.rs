@@ -4,7 +4,7 @@ mod tree;
 
 use void_api::agents::{AgentResponse, AgentsResponse};
 
-use super::{Session, agent_processes};
+use super::{Session, agent_messages, agent_processes};
 use crate::cli::AgentsCommand;
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
@@ -24,6 +24,8 @@ pub(super) async fn run(
             agent_processes::change(session, "restart", &args.name).await
         }
         AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
+        AgentsCommand::Send(args) => agent_messages::send(session, args).await,
+        AgentsCommand::Mailbox(args) => agent_messages::mailbox(session, &args).await,
     }
 }
 
