@@ -9,7 +9,6 @@ use crate::Word;
 /// Without control characters but line breaks and tabs, and with something that can be seen.
 pub const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*$";
 pub const KEY: &str = "^[A-Za-z0-9._:-]{1,64}$";
-pub const STATES: [&str; 5] = ["all", "open", "acknowledged", "dead", "waiting"];
 
 const CAUSES: [&str; 4] = [
     WakeCause::ALL[0].as_str(),

@@ -139,6 +139,7 @@ pub(crate) async fn admit(
             Access::Tools => {
                 ApiError::forbidden("tools are for agents: void token new --kind agent")
             }
+            Access::Wake => ApiError::forbidden("an agent wakes itself; send it a message instead"),
             _ => ApiError::forbidden("this token may not do that"),
         });
     }
@@ -224,15 +225,18 @@ pub(crate) fn bearer_of(headers: &HeaderMap) -> Option<&str> {
 }
 
 pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
-    // What a process reads is in no turn, so nothing would remember it: it reads nothing but about itself.
+    // What a process reads is in no turn, so nothing would remember it: it reads nothing but about itself, and all it can
+    // say is that it wants to be woken.
     if let Credential::Process(_) = caller.credential {
-        return matches!(access, Access::Public | Access::Process);
+        return matches!(access, Access::Public | Access::Process | Access::Wake);
     }
     let has = |capability| caller.capabilities.has(capability);
     match (&caller.actor, access) {
         (_, Access::Public) => true,
         // A model that holds the owner's token would be the owner.
-        (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools | Access::Node) => false,
+        (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools | Access::Node | Access::Wake) => {
+            false
+        }
         (Actor::Owner { .. }, _) => true,
         (Actor::Viewer { .. }, Access::Local | Access::Read) => true,
         (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {
@@ -245,6 +249,8 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         (Actor::Agent { .. }, Access::Suggest) => has(Capability::Suggest),
         (Actor::Agent { .. }, Access::Withdraw) => has(Capability::Act) || has(Capability::Suggest),
         (Actor::Agent { .. }, Access::Audit) => has(Capability::AuditRead),
+        // Whatever it may: what it says is one word, to itself.
+        (Actor::Agent { .. }, Access::Wake) => true,
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
@@ -257,7 +263,8 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
             | Access::OwnerRecent
             | Access::Tools
             | Access::Node
-            | Access::Process,
+            | Access::Process
+            | Access::Wake,
         )
         | (
             Actor::Agent { .. },

@@ -167,6 +167,7 @@ const fn who(access: Access) -> &'static str {
         Access::Node => "Nodes that have joined.",
         Access::Turn => "Programs that work in a turn, with its pass.",
         Access::Process => "The owner, and the process of an agent about itself.",
+        Access::Wake => "Agents by any of their tokens, and their processes; each for itself.",
     }
 }
 

@@ -3,6 +3,7 @@
 //! reachable.
 
 mod actions;
+mod agent_messages;
 mod agent_processes;
 mod agents;
 mod attachments;
@@ -93,6 +94,7 @@ const TABLES: &[&[Route]] = &[
     agents::ROUTES,
     tree::ROUTES,
     agent_processes::ROUTES,
+    agent_messages::ROUTES,
     conversations::ROUTES,
     spaces::ROUTES,
     projects::ROUTES,

@@ -37,6 +37,8 @@ pub enum Access {
     Node,
     /// The owner, and an agent's process about itself.
     Process,
+    /// Agents, by any of their tokens, and their processes; each for itself.
+    Wake,
 }
 
 #[derive(Clone, Copy)]

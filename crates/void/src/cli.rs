@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agents::{AgentDestroyArgs, AgentLogsArgs, AgentMoveArgs, AgentsCommand};
+pub(crate) use self::agents::{
+    AgentDestroyArgs, AgentLogsArgs, AgentMailboxArgs, AgentMoveArgs, AgentSendArgs, AgentsCommand,
+};
 pub(crate) use self::conversations::{ConversationListArgs, ConversationsCommand};
 pub(crate) use self::holds::HoldArgs;
 pub(crate) use self::kb::{

@@ -1,6 +1,7 @@
 //! One file per noun. Commands are thin: they call the server, or a pure function, and print.
 
 mod actions;
+mod agent_messages;
 mod agent_processes;
 mod agents;
 mod audit;

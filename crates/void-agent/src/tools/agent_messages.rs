@@ -291,7 +291,7 @@ fn wake_error(error: WakeError) -> ToolError {
     let code = match error {
         WakeError::Nowhere | WakeError::Resident(_) => FailureCode::Forbidden,
         WakeError::Full(_) => FailureCode::TooMany,
-        WakeError::TooMany(_) | WakeError::Busy => FailureCode::RateLimited,
+        WakeError::TooMany(_) | WakeError::Busy(_) => FailureCode::RateLimited,
         WakeError::Store(error) => return error.into(),
     };
     ToolError::new(code, message)

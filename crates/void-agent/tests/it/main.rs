@@ -16,6 +16,7 @@ mod companion;
 mod containment;
 mod faults;
 mod labs;
+mod mailboxes;
 mod ollama;
 mod quirks;
 mod refusals;

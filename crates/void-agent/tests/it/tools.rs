@@ -103,7 +103,7 @@ fn no_tool_approves_and_only_one_proposes() {
     let is_in_set = |name: &str| REGISTRIES.iter().any(|set| set.get(name).is_some());
     let besides = TOOLS.iter().filter(|tool| !is_in_set(tool.name));
     let besides: Vec<&str> = besides.map(|tool| tool.name).collect();
-    assert_eq!(besides, ["recent_activity"]);
+    assert_eq!(besides, ["recent_activity", "send", "recv", "wake"]);
     let reading = [&reading[..], &["recent_activity", "read", "context"]].concat();
     for tool in TOOLS {
         let (needs, effect) = if reading.contains(&tool.name) {
@@ -112,6 +112,9 @@ fn no_tool_approves_and_only_one_proposes() {
             (&[Capability::AuditRead][..], Effect::Reads)
         } else if tool.name == "propose_change" {
             (&[Capability::Suggest][..], Effect::Drafts)
+        } else if ["send", "recv", "wake"].contains(&tool.name) {
+            // A place in the tree is what they need.
+            (&[][..], Effect::Messages)
         } else if tool.name == "withdraw_proposal" {
             let either = &[Capability::Act, Capability::Suggest];
             (&either[..], Effect::Withdraws)
@@ -166,10 +169,17 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
         "base_revision",
         "fields",
         "edits",
+        "to",
+        "text",
+        "key",
+        "acknowledge",
+        "include_untrusted",
+        "cause",
     ];
     let good = json!({"id": "web", "action_id": "no-such", "reason": "r", "params": {}, "proposal": "NOPE99",
         "include_output": false, "query": "web", "actor": "agent-", "verb": "token.", "subject": "x", "before": 9,
-        "kind": "page", "limit": 5, "offset": 0, "entity": "page", "op": "create", "base_revision": 1, "fields": {}, "edits": []});
+        "kind": "page", "limit": 5, "offset": 0, "entity": "page", "op": "create", "base_revision": 1, "fields": {}, "edits": [],
+        "to": "bob", "text": "hello", "key": "k", "acknowledge": [], "include_untrusted": true, "cause": "timer"});
     let mut seen = [0, 0];
     for tool in TOOLS {
         let schema = (tool.arguments)();

@@ -9,6 +9,7 @@ use void_domain::agent_messages::{
     MessageContent, RECEIVED_AT_ONCE_MAX, Sender, TEXT_BYTES_MAX,
 };
 use void_domain::agents::{Agent, AgentName};
+use void_domain::capabilities::Capabilities;
 use void_domain::fail_point;
 use void_domain::ids::AgentMessageId;
 use void_domain::time::Timestamp;
@@ -199,13 +200,15 @@ impl Handing {
         if let Some(known) = self.senders.get(name) {
             return Ok(*known);
         }
-        let agent = agents::find_named(tx, name).await?.filter(Agent::is_live);
-        let right = agent.map(|agent| {
-            let from = (name, &agent.capabilities);
-            self.tree
-                .right_between(from, Operation::Send, &self.receiver)
-        });
-        let may = right == Some(Right::Alone);
+        // Whoever has not acted as an agent yet (the root) was not withdrawn either.
+        let agent = agents::find_named(tx, name).await?;
+        let is_live = agent.as_ref().is_none_or(Agent::is_live);
+        let capabilities = agent.map_or_else(Capabilities::none, |agent| agent.capabilities);
+        let from = (name, &capabilities);
+        let right = self
+            .tree
+            .right_between(from, Operation::Send, &self.receiver);
+        let may = is_live && right == Right::Alone;
         self.senders.insert(name.clone(), may);
         Ok(may)
     }

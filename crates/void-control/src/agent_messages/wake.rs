@@ -15,6 +15,7 @@ use void_tree::{AgentKind, Operation, Right};
 use super::send::{SendError, Sent, draft, put};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::parts::row_budgets::TooManyRows;
 use crate::parts::tree::Tree;
 use crate::{random, row_budgets, token_taints};
 
@@ -28,8 +29,8 @@ pub enum WakeError {
     Full(#[from] MailboxFull),
     #[error(transparent)]
     TooMany(#[from] TooManySends),
-    #[error("this token has asked for too many changes of late")]
-    Busy,
+    #[error(transparent)]
+    Busy(#[from] TooManyRows),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -43,7 +44,7 @@ pub async fn wake(
 ) -> Result<Sent, WakeError> {
     let tree = control.in_force.tree.opened().await;
     let own = judge(&tree, ctx)?.clone();
-    row_budgets::take(control, ctx).map_err(|_| WakeError::Busy)?;
+    row_budgets::take(control, ctx)?;
     let at = control.clock.now();
     let message = draft(
         (at, random::agent_message_id(at)?),

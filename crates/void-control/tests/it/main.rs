@@ -15,6 +15,7 @@
 #[macro_use]
 mod stories;
 
+mod agent_messages;
 mod agent_processes;
 mod busy;
 mod callers;

@@ -166,7 +166,9 @@ pub(crate) async fn send(
             .parse()
             .map_err(|_| send_error(SendError::OutOfReach))?,
         text: text.map_err(|why| ApiError::invalid_saying("text", why.to_string()))?,
-        key: key.map_err(|_| ApiError::invalid_field("key", "must be 1 to 64 of A-Z a-z 0-9 . _ : -"))?,
+        key: key.map_err(|_| {
+            ApiError::invalid_field("key", "must be 1 to 64 of A-Z a-z 0-9 . _ : -")
+        })?,
         taint: Taint::clean(),
     };
     let sent = agent_messages::send(app.control(), &ctx, request).await;
@@ -202,7 +204,9 @@ fn mailbox_error(error: MailboxError) -> ApiError {
     let message = error.to_string();
     match error {
         MailboxError::OwnerOnly => ApiError::owner_only(),
-        MailboxError::Unknown => ApiError::not_found(message).hint("void agents tree shows who there is"),
+        MailboxError::Unknown => {
+            ApiError::not_found(message).hint("void agents tree shows who there is")
+        }
         MailboxError::Store(error) => error.into(),
     }
 }
@@ -218,7 +222,7 @@ fn send_error(error: SendError) -> ApiError {
         SendError::KeyUsed => ApiError::new(FailureCode::Used, message),
         SendError::Full(_) => ApiError::new(FailureCode::TooMany, message),
         SendError::TooMany(TooManySends { retry_after }) => {
-            ApiError::rate_limited(message).retry_after(retry_after)
+            ApiError::held_back(&message, retry_after)
         }
         SendError::Store(error) => error.into(),
     }
@@ -230,9 +234,9 @@ fn wake_error(error: WakeError) -> ApiError {
         WakeError::Nowhere | WakeError::Resident(_) => ApiError::forbidden(message),
         WakeError::Full(_) => ApiError::new(FailureCode::TooMany, message),
         WakeError::TooMany(TooManySends { retry_after }) => {
-            ApiError::rate_limited(message).retry_after(retry_after)
+            ApiError::held_back(&message, retry_after)
         }
-        WakeError::Busy => ApiError::rate_limited(message),
+        WakeError::Busy(error) => ApiError::too_many_rows(&error),
         WakeError::Store(error) => error.into(),
     }
 }

@@ -140,6 +140,12 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "stopAgent" => ("/api/agents/no-such/stop".to_owned(), None, 404),
         "restartAgent" => ("/api/agents/no-such/restart".to_owned(), None, 404),
         "getAgentLogs" => ("/api/agents/no-such/logs".to_owned(), None, 404),
+        "listAgentMessages" => ("/api/agents/no-such/messages".to_owned(), None, 404),
+        "sendAgentMessage" => {
+            let body = json!({"text": "hello"});
+            ("/api/agents/no-such/messages".to_owned(), Some(body), 404)
+        }
+        "wakeAgent" => ("/api/agents/no-such/wake".to_owned(), Some(json!({})), 422),
         "sayToLittleBlue" => {
             let body = json!({"text": ""});
             ("/api/little-blue/turn".to_owned(), Some(body), 422)
@@ -249,10 +255,13 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
         Worth::Nothing if matches!(access, Access::Public | Access::Local) => return Passes,
         Worth::Nothing => return Unauthenticated,
         // A model that holds the owner's token would be the owner.
-        Worth::Owner => !matches!(access, Access::Tools | Access::Turn | Access::Node),
+        Worth::Owner => {
+            let not = [Access::Tools, Access::Turn, Access::Node, Access::Wake];
+            !not.contains(&access)
+        }
         Worth::Viewer => access == Access::Public || readers.contains(&access),
         Worth::Agent(has) => match access {
-            Access::Public => true,
+            Access::Public | Access::Wake => true,
             Access::Local | Access::Read | Access::Tools => ["read", "act", "suggest"]
                 .iter()
                 .any(|one| has.contains(one)),

@@ -443,7 +443,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/health".into(), None),
         ("GET", "/metrics".into(), None),
     ];
-    for (method, path, body) in calls.into_iter().chain(agent_processes::calls(&app).await) {
+    let of_agents = agent_processes::calls(&app).await;
+    let of_agents = of_agents.into_iter().chain(agent_messages::calls());
+    for (method, path, body) in calls.into_iter().chain(of_agents) {
         let method: Method = method.parse().unwrap();
         let answer = owner.send(method.clone(), &path, body).await;
         assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);
@@ -453,6 +455,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
     // a program in a turn, a phone, a node, a browser, a token that has read a stranger's text.
     asked.extend([
+        "wakeAgent",
         "pairChannel",
         "unpairChannel",
         "retryNotification",

@@ -1,7 +1,8 @@
 //! One file per file of `src/routes`; the stream has its own, beside this one.
 
 pub mod actions;
-pub mod agent_processes;
+pub mod agent_messages;
+mod agent_processes;
 mod agents;
 pub mod attachments;
 mod audit;

@@ -25,6 +25,7 @@ const KINDS = [
   "host.",
   "agent.",
   "topology.",
+  "message.",
   "token.",
   "session.",
   "freeze.",

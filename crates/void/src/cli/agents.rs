@@ -1,10 +1,10 @@
 //! What `void agents` takes.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Clone, Subcommand)]
 #[command(
-    after_help = "Examples:\n  void agents tree\n  void agents can little-blue\n  void agents move sentinel little-blue --dry-run"
+    after_help = "Examples:\n  void agents tree\n  void agents can little-blue\n  void agents move sentinel little-blue --dry-run\n  void agents mailbox sentinel --state dead"
 )]
 pub(crate) enum AgentsCommand {
     /// List them with brain, rights and use
@@ -32,6 +32,10 @@ pub(crate) enum AgentsCommand {
     Resume(AgentArgs),
     /// What an agent's processes wrote
     Logs(AgentLogsArgs),
+    /// Put a message of yours into an agent's mailbox
+    Send(AgentSendArgs),
+    /// What is in an agent's mailbox, newest first
+    Mailbox(AgentMailboxArgs),
     /// Put one, with everybody below it, under another one
     Move(AgentMoveArgs),
 }
@@ -63,6 +67,52 @@ pub(crate) struct AgentDestroyArgs {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AgentSendArgs {
+    /// The agent's name in the tree
+    pub name: String,
+    /// What you have to say
+    #[arg(required = true)]
+    pub words: Vec<String>,
+    /// Your own name for it: the same again with the same key is one message
+    #[arg(long)]
+    pub key: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AgentMailboxArgs {
+    /// The agent's name in the tree
+    pub name: String,
+    /// Which of them
+    #[arg(long, value_enum, default_value_t)]
+    pub state: MailboxState,
+    /// How many of the newest, 1 to 500
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum MailboxState {
+    #[default]
+    All,
+    /// Waiting, or handed out and not acknowledged
+    Open,
+    Acknowledged,
+    /// What reaches nobody
+    Dead,
+}
+
+impl MailboxState {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Open => "open",
+            Self::Acknowledged => "acknowledged",
+            Self::Dead => "dead",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Args)]

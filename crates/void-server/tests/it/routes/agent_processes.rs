@@ -89,7 +89,7 @@ async fn told(app: &App) -> String {
 }
 
 /// As the process of the agent, which knows its token from its first line.
-async fn as_process(app: &App) -> Caller {
+pub async fn as_process(app: &App) -> Caller {
     let told = told(app).await;
     let token = told.lines().next().unwrap();
     app.secrets.add(token);
