@@ -477,7 +477,7 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             meaning,
         })
         .into(),
-        refused: Some((action_id.to_owned(), reason.to_string())),
+        refused: Some((action_id.to_owned(), reason)),
         is_denied: true,
         ..Outcome::default()
     })
