@@ -335,7 +335,7 @@ impl Drop for Making {
 pub struct Outcome {
     pub value: Given,
     /// A request that did not become a proposal: action id and reason.
-    pub refused: Option<(String, String)>,
+    pub refused: Option<(String, FailureCode)>,
     /// Where foreign content in the value comes from.
     pub foreign: Vec<String>,
     /// The proposal that was made or asked about.

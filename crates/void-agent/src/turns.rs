@@ -262,7 +262,7 @@ impl Talk {
         if !written {
             // Somebody took it for abandoned, and the record says so; nobody is told otherwise.
             return ChatEvent::Error {
-                code: "interrupted".to_owned(),
+                code: FailureCode::Interrupted.into(),
                 message: "this turn took so long that it was ended for it".to_owned(),
             };
         }

@@ -7,6 +7,8 @@
 mod queries;
 mod refresh;
 
+use void_domain::failures::FailureCode;
+
 pub(crate) use self::queries::{Near, near, nearest_documents};
 pub(crate) use self::refresh::start;
 use crate::control::Control;
@@ -25,7 +27,7 @@ pub struct EmbeddingsView {
     pub chunks: u64,
     pub memory_bytes: u64,
     /// What is in the way: a stable word and a sentence.
-    pub trouble: Option<(&'static str, String)>,
+    pub trouble: Option<(FailureCode, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

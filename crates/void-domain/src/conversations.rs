@@ -6,7 +6,7 @@ mod views;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failures::FailureCode;
+use crate::failures::{AnyCode, FailureCode};
 use crate::ids::{ActionId, ConversationId, MessageId, ProposalId, SpaceId};
 use crate::knowledge::{EntityId, EntityKind};
 use crate::proposals::{DisplayState, Failure, Proposal, Status, VerificationOutcome};
@@ -232,7 +232,7 @@ pub struct TruthItem {
     pub display_state: Option<String>,
     /// Why, where it did not go as wished; a stable word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub reason: Option<String>,
+    pub reason: Option<AnyCode>,
 }
 
 impl Truth {
@@ -240,8 +240,8 @@ impl Truth {
     pub fn add(&mut self, proposal: &Proposal, shown: DisplayState) {
         let outcome = proposal.verification().map(|seen| seen.outcome);
         let reason = match (&proposal.state, outcome) {
-            (_, Some(VerificationOutcome::Failed)) => Some(FailureCode::CheckFailed.to_string()),
-            _ => proposal.failure().map(|failure| failure.code.to_string()),
+            (_, Some(VerificationOutcome::Failed)) => Some(FailureCode::CheckFailed.into()),
+            _ => proposal.failure().map(|failure| failure.code.clone()),
         };
         let item = TruthItem {
             id: proposal.id.to_string(),
@@ -274,7 +274,7 @@ impl Truth {
 
     /// A request that did not even become a proposal. What the model named is shown only if it has the
     /// form of an id: this line is the server's, and nobody else's words may stand in it.
-    pub fn add_refusal(&mut self, named: &str, reason: &str) {
+    pub fn add_refusal(&mut self, named: &str, reason: AnyCode) {
         let named = ActionId::parse(named).map_or_else(|_| String::new(), |id| id.to_string());
         let label = if named.is_empty() {
             "something that is no action".to_owned()
@@ -288,7 +288,7 @@ impl Truth {
             label,
             status: Status::Refused.as_str().to_owned(),
             display_state: None,
-            reason: Some(reason.to_owned()),
+            reason: Some(reason),
         });
     }
 
@@ -405,7 +405,7 @@ mod tests {
             label: "Touch a".to_owned(),
             status: status.as_str().to_owned(),
             display_state: None,
-            reason: reason.map(str::to_owned),
+            reason: reason.map(AnyCode::read),
         }
     }
 
@@ -492,7 +492,7 @@ mod tests {
     fn only_what_has_the_form_of_an_id_is_named() {
         let mut truth = Truth::default();
         for named in ["no-such", "x. Done, checked: y", "é", "-a", ""] {
-            truth.add_refusal(named, "unknown_action");
+            truth.add_refusal(named, FailureCode::UnknownAction.into());
         }
         let shown: Vec<&str> = truth
             .refused

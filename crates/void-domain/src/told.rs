@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::catalogue::{Risk, Tier};
 use crate::events::{Audience, EventKind};
 use crate::facts::Fact;
+use crate::failures::AnyCode;
 use crate::freezes::Frozen;
 use crate::ids::{ProposalId, SpaceId};
 use crate::knowledge::{EntityId, EntityKind};
@@ -107,7 +108,7 @@ pub struct TurnEvent {
     pub at: Timestamp,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
+    pub code: Option<AnyCode>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -319,7 +320,7 @@ fn turn(fact: &Fact) -> Option<TurnEvent> {
     struct Detail {
         conversation_id: String,
         agent: String,
-        failure: Option<String>,
+        failure: Option<AnyCode>,
     }
     let said: Detail = detail(fact)?;
     Some(TurnEvent {

@@ -82,21 +82,6 @@ pub enum EmbeddingError {
 }
 
 impl EmbeddingError {
-    /// A stable word for programs.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Off => "embeddings_off",
-            Self::TimedOut(_) => "embeddings_slow",
-            Self::Unreachable | Self::BrokenOff => "embeddings_down",
-            Self::Refused(_) => "embeddings_refused",
-            Self::Malformed | Self::TooLarge(_) | Self::Count { .. } | Self::Vector(_) => {
-                "embeddings_bad_answer"
-            }
-            Self::Dimensions { .. } => "embeddings_dimensions",
-            Self::Model => "embeddings_failed",
-        }
-    }
-
     /// Whether the same question may get an answer later, without anybody changing a setting.
     pub fn is_temporary(self) -> bool {
         match self {

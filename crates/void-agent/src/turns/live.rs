@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use void_domain::conversations::{Step, Truth, Turn, TurnState, Usage};
+use void_domain::failures::AnyCode;
 use void_domain::ids::{MessageId, ProposalId};
 use void_domain::taint::Taint;
 
@@ -32,7 +33,7 @@ pub enum ChatEvent {
         tainted_by: Taint,
     },
     Error {
-        code: String,
+        code: AnyCode,
         message: String,
     },
 }
@@ -57,7 +58,7 @@ impl ChatEvent {
     pub fn end_of(message_id: MessageId, turn: &Turn) -> Self {
         match &turn.state {
             TurnState::Failed { failure, .. } => Self::Error {
-                code: failure.code.to_string(),
+                code: failure.code.clone(),
                 message: failure.message.clone(),
             },
             TurnState::Running | TurnState::Done { .. } | TurnState::Stopped { .. } => Self::Done {

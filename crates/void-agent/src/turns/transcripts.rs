@@ -3,6 +3,7 @@
 use void_control::conversations::{Begun, truth_of};
 use void_control::{Control, StoreError};
 use void_domain::conversations::{Said, Step, Truth, Usage};
+use void_domain::failures::FailureCode;
 use void_domain::ids::ActionId;
 use void_domain::taint::Taint;
 
@@ -17,7 +18,7 @@ pub(super) struct Transcript {
     /// Proposals that it made, in order.
     pub proposals: Notes,
     /// Wishes that did not become proposals: action id and reason.
-    pub refused: Vec<(String, String)>,
+    pub refused: Vec<(String, FailureCode)>,
     /// What the brain calls this conversation.
     pub session: Option<String>,
     /// Tool calls so far.
@@ -48,7 +49,10 @@ impl Transcript {
             // What a model made up can read like a sentence of the server's: only what the catalogue has is repeated.
             let known = ActionId::parse(named).ok();
             let known = known.filter(|id| control.catalogue().get(id).is_some());
-            truth.add_refusal(known.as_ref().map_or("", ActionId::as_str), reason);
+            truth.add_refusal(
+                known.as_ref().map_or("", ActionId::as_str),
+                (*reason).into(),
+            );
         }
         let before = truth_of(control, self.proposals.seen()).await?;
         truth.before = (!before.is_empty()).then(|| Box::new(before));

@@ -65,7 +65,7 @@ async fn run(control: &Control) {
                 tokio::time::sleep(PAUSE_MIN.max(looked * PAUSE_PER_LOOK).min(RETRY_MAX)).await;
             }
             Err(trouble) => {
-                let code = trouble.code;
+                let code = trouble.code.as_str();
                 tracing::warn!(code, message = %trouble.message, "vectors are made later");
                 embeddings.progress().trouble = Some(trouble);
                 tokio::time::sleep(retry).await;

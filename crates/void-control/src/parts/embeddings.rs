@@ -69,23 +69,39 @@ pub(crate) struct Progress {
 /// Why there are no vectors, or not more of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trouble {
-    pub(crate) code: &'static str,
+    pub(crate) code: FailureCode,
     pub(crate) message: String,
 }
 
 impl Trouble {
     pub(crate) fn of_model(error: impl fmt::Display) -> Self {
         Self {
-            code: "embeddings_failed",
+            code: FailureCode::EmbeddingsFailed,
             message: format!("the embeddings model cannot be read: {error}"),
         }
+    }
+}
+
+/// The word for it, which programs decide by.
+pub(crate) const fn failure_code(error: EmbeddingError) -> FailureCode {
+    match error {
+        EmbeddingError::Off => FailureCode::EmbeddingsOff,
+        EmbeddingError::TimedOut(_) => FailureCode::EmbeddingsSlow,
+        EmbeddingError::Unreachable | EmbeddingError::BrokenOff => FailureCode::EmbeddingsDown,
+        EmbeddingError::Refused(_) => FailureCode::EmbeddingsRefused,
+        EmbeddingError::Malformed
+        | EmbeddingError::TooLarge(_)
+        | EmbeddingError::Count { .. }
+        | EmbeddingError::Vector(_) => FailureCode::EmbeddingsBadAnswer,
+        EmbeddingError::Dimensions { .. } => FailureCode::EmbeddingsDimensions,
+        EmbeddingError::Model => FailureCode::EmbeddingsFailed,
     }
 }
 
 impl From<EmbeddingError> for Trouble {
     fn from(error: EmbeddingError) -> Self {
         Self {
-            code: error.code(),
+            code: failure_code(error),
             message: error.to_string(),
         }
     }
@@ -95,7 +111,7 @@ impl From<void_store::StoreError> for Trouble {
     fn from(error: void_store::StoreError) -> Self {
         tracing::warn!(%error, "vectors could not be read or stored; it is tried again");
         Self {
-            code: FailureCode::Unavailable.as_str(),
+            code: FailureCode::Unavailable,
             message: "the database cannot be used right now".to_owned(),
         }
     }

@@ -10,6 +10,7 @@ use void_control::knowledge::{
     TextSource,
 };
 use void_domain::capabilities::Capability;
+use void_domain::failures::FailureCode;
 use void_domain::knowledge::{Details, EntityId, PageDetails, SearchKind, Tags, TaskDetails};
 use void_testkit::eventually;
 
@@ -257,7 +258,7 @@ async fn a_server_that_is_down_or_slow_leaves_the_words_and_says_why(plane: &mut
     let waiting = plane
         .vectors_when(|view| view.state == EmbeddingsState::Waiting)
         .await;
-    assert_eq!(waiting.trouble.unwrap().0, "embeddings_down");
+    assert_eq!(waiting.trouble.unwrap().0, FailureCode::EmbeddingsDown);
     let by_words = async |why: &str| {
         let found = plane.looked("fence").await;
         assert_eq!(titles(&found.hits), ["Fence"]);
@@ -492,7 +493,7 @@ fn a_folder_without_weights_says_so() {
         let view = plane
             .vectors_when(|view| view.state == EmbeddingsState::Waiting)
             .await;
-        assert_eq!(view.trouble.unwrap().0, "embeddings_failed");
+        assert_eq!(view.trouble.unwrap().0, FailureCode::EmbeddingsFailed);
         let found = plane.looked("fence").await;
         assert!(found.why.unwrap().contains("model cannot be read"));
     });

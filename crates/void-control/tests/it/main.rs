@@ -42,6 +42,7 @@ mod record;
 mod recover;
 mod requests;
 mod residents;
+mod runbooks;
 mod settle;
 mod spaces;
 mod start;

@@ -217,6 +217,14 @@ failure_codes! {
     BrainRequestRefused "brain_request_refused" Failed 502 "the model's server does not accept the request";
     BrainBadAnswer "brain_bad_answer" Failed 502 "the model's answer cannot be read";
     BrainAnswerTooLarge "brain_answer_too_large" Failed 502 "the model's answer is longer than it may be";
+    // Why there are no vectors of what is kept, or not more of them.
+    EmbeddingsOff "embeddings_off" Failed - "vectors are switched off";
+    EmbeddingsSlow "embeddings_slow" Unreachable - "the embeddings server takes too long";
+    EmbeddingsDown "embeddings_down" Unreachable - "the embeddings server cannot be reached, or broke off";
+    EmbeddingsRefused "embeddings_refused" Failed - "the embeddings server refuses";
+    EmbeddingsBadAnswer "embeddings_bad_answer" Failed - "the embeddings server answers something else than vectors";
+    EmbeddingsDimensions "embeddings_dimensions" Failed - "the vectors are of another length than those that are kept";
+    EmbeddingsFailed "embeddings_failed" Failed - "the embeddings model cannot be read or failed";
     // The command line's own.
     Usage "usage" Usage - "the command was used wrongly";
     ConfigInvalid "config_invalid" Config - "a setting or a definition is wrong";

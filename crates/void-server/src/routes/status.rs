@@ -54,7 +54,7 @@ fn embeddings_response(view: EmbeddingsView) -> EmbeddingsResponse {
         skipped: view.skipped,
         chunks: view.chunks,
         memory_bytes: view.memory_bytes,
-        code: code.map(Into::into),
+        code: code.map(|code| code.as_str().into()),
         message,
     }
 }

@@ -3,7 +3,7 @@
 use void_domain::conversations::{
     Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
 };
-use void_domain::failures::FailureCode;
+use void_domain::failures::{AnyCode, FailureCode};
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
 use void_domain::taint::Taint;
@@ -50,7 +50,7 @@ fn ended(state: TurnState) -> Turn {
         label: "Touch a".to_owned(),
         status: "pending".to_owned(),
         display_state: Some("starting".to_owned()),
-        reason: Some("because".to_owned()),
+        reason: Some(AnyCode::read("because")),
     };
     Turn {
         state,

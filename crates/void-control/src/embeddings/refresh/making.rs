@@ -13,7 +13,7 @@ use void_store::{StoreError, Tx};
 use super::{Embeddings, Trouble};
 use crate::control::Control;
 use crate::knowledge::writing::live;
-use crate::parts::embeddings::code_bytes;
+use crate::parts::embeddings::{code_bytes, failure_code};
 
 /// So long a server may take for some texts.
 pub(super) const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
@@ -74,7 +74,10 @@ pub(super) async fn make(
         Err(error) => return Err(error.into()),
     }
     if let Some(error) = refused {
-        tracing::warn!(code = error.code(), "some texts get no vectors: {error}");
+        tracing::warn!(
+            code = failure_code(error).as_str(),
+            "some texts get no vectors: {error}"
+        );
     }
     embeddings.progress().done += made as u64;
     Ok(made)

@@ -130,6 +130,6 @@ fn truth_item_response(item: TruthItem) -> TruthItemResponse {
         action_id: item.action_id,
         label: item.label,
         status: item.status,
-        reason: item.reason,
+        reason: item.reason.map(|code| code.to_string()),
     }
 }
