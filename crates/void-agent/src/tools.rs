@@ -13,6 +13,7 @@ mod entities;
 mod given;
 mod holds;
 mod lists;
+mod loads;
 mod lookups;
 mod machines;
 mod proposals;
