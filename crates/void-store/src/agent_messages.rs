@@ -12,6 +12,7 @@ use void_domain::time::Timestamp;
 
 use self::rows::{columns, message, taint};
 use crate::errors::StoreError;
+use crate::queries::Select;
 use crate::tx::Tx;
 use crate::values::{Page, Row, int, values};
 
@@ -264,30 +265,16 @@ pub async fn list(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Page<AgentMessage>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM agent_messages WHERE receiver = $1 AND seq < $2 AND ($3 = 'all' OR ($3 = 'open' AND ended_at IS NULL) \
-         OR state = $3) ORDER BY seq DESC LIMIT $4"
-    );
-    let word = match filter {
-        MailboxFilter::All => "all",
-        MailboxFilter::Open => "open",
-        MailboxFilter::Acknowledged => "acknowledged",
-        MailboxFilter::Dead => "dead",
+    const MESSAGES: &str = concat!("SELECT ", columns!(), " FROM agent_messages");
+    let mailbox = Select::new(TABLE, MESSAGES).only_with("receiver = ?", receiver.as_str());
+    let some = match filter {
+        MailboxFilter::All => mailbox,
+        MailboxFilter::Open => mailbox.only("ended_at IS NULL"),
+        MailboxFilter::Acknowledged => mailbox.only("state = 'acknowledged'"),
+        MailboxFilter::Dead => mailbox.only("state = 'dead'"),
     };
-    let values = values![
-        receiver.as_str(),
-        before.map_or(i64::MAX, int),
-        word,
-        i64::from(limit) + 1,
-    ];
-    let listing = tx.list(TABLE, sql, values).await?;
-    let items = listing.rows.iter().map(message);
-    let items = items.collect::<Result<Vec<_>, _>>()?;
-    let cursor = |message: &AgentMessage| message.seq.to_string();
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Page::from_surplus(items, listing.is_cut, limit, cursor))
+    let newest_first = some.newest_first("seq", before.map(int));
+    newest_first.page(tx, limit, message).await
 }
 
 pub async fn counts(tx: &mut Tx, receiver: &AgentName) -> Result<MailboxCounts, StoreError> {
