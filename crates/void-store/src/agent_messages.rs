@@ -274,7 +274,9 @@ pub async fn list(
         MailboxFilter::Dead => mailbox.only("state = 'dead'"),
     };
     let newest_first = some.newest_first("seq", before.map(int));
-    newest_first.page(tx, limit, message).await
+    newest_first
+        .page(tx, limit, |row| message(row).map(Some))
+        .await
 }
 
 pub async fn counts(tx: &mut Tx, receiver: &AgentName) -> Result<MailboxCounts, StoreError> {
