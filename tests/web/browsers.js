@@ -105,7 +105,7 @@ export async function settled(page, seen) {
 const UI = process.env.VOID_UI_DIR ?? join(import.meta.dirname, "../../crates/void-server/ui");
 const catalogue = async (/** @type {string} */ file) => import(`data:text/javascript,${encodeURIComponent(readFileSync(join(UI, file), "utf8"))}`);
 /** Those of the pages that are loaded when they are first wanted stand in files of their own. */
-const STRINGS = Object.assign({}, ...(await Promise.all(["strings.js", ...["knowledge", "agents", "chat", "lab", "settings"].map((page) => `${page}/strings.js`)].map(catalogue))).flatMap((one) => Object.values(one)));
+const STRINGS = Object.assign({}, ...(await Promise.all(["strings.js", ...["parts", "audit", "knowledge", "agents", "chat", "lab", "settings"].map((page) => `${page}/strings.js`)].map(catalogue))).flatMap((one) => Object.values(one)));
 
 /** What the page says under a key. @param {string} key @param {Record<string, string | number>} [values] */
 export function say(key, values = {}) {

@@ -23,7 +23,7 @@ use crate::restarts::Restarts;
 use crate::states::ProcessStatus;
 
 /// Of one agent that nobody has heard out yet.
-const WISHES_MAX: usize = 16;
+const REQUESTS_MAX: usize = 16;
 
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -75,7 +75,7 @@ struct Shared {
     statuses: Mutex<BTreeMap<String, ProcessStatus>>,
 }
 
-struct Wish {
+struct ProcessRequest {
     name: String,
     asked: Asked,
 }
@@ -83,7 +83,7 @@ struct Wish {
 pub struct Supervisor {
     shared: Arc<Shared>,
     /// Taken when the server ends.
-    wishes: Mutex<Option<mpsc::Sender<Wish>>>,
+    requests: Mutex<Option<mpsc::Sender<ProcessRequest>>>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
@@ -97,14 +97,14 @@ impl Supervisor {
             host,
             statuses: Mutex::default(),
         });
-        let (wishes, wished) = mpsc::channel(WISHES_MAX);
+        let (requests, incoming) = mpsc::channel(REQUESTS_MAX);
         let all = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("agent-processes".to_owned())
-            .spawn(move || runtime.block_on(look_after(all, wished)))?;
+            .spawn(move || runtime.block_on(look_after(all, incoming)))?;
         Ok(Self {
             shared,
-            wishes: Mutex::new(Some(wishes)),
+            requests: Mutex::new(Some(requests)),
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -138,10 +138,10 @@ impl Supervisor {
         let (done, heard) = oneshot::channel();
         let name = name.to_owned();
         let asked = Asked { what, done };
-        let wish = Wish { name, asked };
-        let wishes = lock(&self.wishes).clone().ok_or(Over)?;
-        wishes.send(wish).await.map_err(|_| Over)?;
-        drop(wishes);
+        let request = ProcessRequest { name, asked };
+        let requests = lock(&self.requests).clone().ok_or(Over)?;
+        requests.send(request).await.map_err(|_| Over)?;
+        drop(requests);
         heard.await.map_err(|_| Over)
     }
 
@@ -155,7 +155,7 @@ impl Supervisor {
 
     /// Ends all of them; nobody is told that they stopped, because they are meant to run again.
     pub async fn end(&self) {
-        drop(lock(&self.wishes).take());
+        drop(lock(&self.requests).take());
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let joined = tokio::task::spawn_blocking(move || thread.join()).await;
@@ -176,17 +176,17 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn look_after(shared: Arc<Shared>, mut wished: mpsc::Receiver<Wish>) {
+async fn look_after(shared: Arc<Shared>, mut incoming: mpsc::Receiver<ProcessRequest>) {
     let mut agents: BTreeMap<String, mpsc::Sender<Asked>> = BTreeMap::new();
     let mut tasks = tokio::task::JoinSet::new();
-    while let Some(Wish { name, asked }) = wished.recv().await {
+    while let Some(ProcessRequest { name, asked }) = incoming.recv().await {
         let agent = agents.entry(name).or_insert_with_key(|name| {
-            let (agent, asked) = mpsc::channel(WISHES_MAX);
+            let (agent, asked) = mpsc::channel(REQUESTS_MAX);
             let supervised = Supervised::new(Arc::clone(&shared), name.clone(), asked);
             tasks.spawn(supervised.run());
             agent
         });
-        // Whoever has too many wishes waiting is told that nobody hears them.
+        // Whoever has too many requests waiting is told that nobody hears them.
         let _ = agent.try_send(asked);
     }
     drop(agents);

@@ -75,7 +75,7 @@ enum Key {
     Page(NotePath),
 }
 
-struct Wanted {
+struct ConvertedBookmark {
     key: Key,
     fields: Fields,
 }
@@ -108,8 +108,8 @@ pub async fn import_karakeep(
         is_cut: read.cut,
         ..KarakeepReport::default()
     };
-    let wanted = wanted(read.bookmarks, &mut report);
-    let writes = plan(control, space, wanted, &mut report).await?;
+    let converted = converted(read.bookmarks, &mut report);
+    let writes = plan(control, space, converted, &mut report).await?;
     let new = |is_ref: bool| {
         let is_new = |write: &&Write| match write {
             Write::Create(new) => matches!(new.fields.details, Details::Ref(_)) == is_ref,
@@ -156,10 +156,10 @@ async fn room(control: &Control, space: SpaceId) -> Result<Room, KnowledgeError>
 }
 
 /// Each bookmark once, as what it is to be here.
-fn wanted(bookmarks: Vec<Bookmark>, report: &mut KarakeepReport) -> Vec<Wanted> {
+fn converted(bookmarks: Vec<Bookmark>, report: &mut KarakeepReport) -> Vec<ConvertedBookmark> {
     let mut seen: HashSet<Key> = HashSet::new();
     let mut of_time: HashMap<String, u32> = HashMap::new();
-    let mut wanted = Vec::with_capacity(bookmarks.len());
+    let mut converted = Vec::with_capacity(bookmarks.len());
     for bookmark in bookmarks {
         let made = match bookmark.url.as_deref().map(RefUrl::parse) {
             Some(Ok(url)) => as_ref(url, bookmark),
@@ -169,14 +169,14 @@ fn wanted(bookmarks: Vec<Bookmark>, report: &mut KarakeepReport) -> Vec<Wanted> 
         };
         match made {
             None => report.left_out += 1,
-            Some(one) if seen.insert(one.key.clone()) => wanted.push(one),
+            Some(one) if seen.insert(one.key.clone()) => converted.push(one),
             Some(_) => report.repeated += 1,
         }
     }
-    wanted
+    converted
 }
 
-fn as_ref(url: RefUrl, bookmark: Bookmark) -> Option<Wanted> {
+fn as_ref(url: RefUrl, bookmark: Bookmark) -> Option<ConvertedBookmark> {
     let tags = tags(&bookmark);
     let title = short_title(bookmark.title.as_deref()).or_else(|| short_title(Some(url.as_str())));
     let body = words(&bookmark);
@@ -185,7 +185,7 @@ fn as_ref(url: RefUrl, bookmark: Bookmark) -> Option<Wanted> {
         url: url.clone(),
         tags,
     };
-    Some(Wanted {
+    Some(ConvertedBookmark {
         key: Key::Ref(url),
         fields: Fields {
             title: title?,
@@ -195,7 +195,7 @@ fn as_ref(url: RefUrl, bookmark: Bookmark) -> Option<Wanted> {
     })
 }
 
-fn as_page(bookmark: Bookmark, of_time: &mut HashMap<String, u32>) -> Option<Wanted> {
+fn as_page(bookmark: Bookmark, of_time: &mut HashMap<String, u32>) -> Option<ConvertedBookmark> {
     let body = words(&bookmark)?;
     if body.is_empty() {
         return None;
@@ -222,7 +222,7 @@ fn as_page(bookmark: Bookmark, of_time: &mut HashMap<String, u32>) -> Option<Wan
         tags: tags(&bookmark),
         path: Some(path.clone()),
     };
-    Some(Wanted {
+    Some(ConvertedBookmark {
         key: Key::Page(path),
         fields: Fields {
             title,
@@ -272,7 +272,7 @@ struct Before {
 async fn plan(
     control: &Control,
     space: SpaceId,
-    wanted: Vec<Wanted>,
+    converted: Vec<ConvertedBookmark>,
     report: &mut KarakeepReport,
 ) -> Result<Vec<Write>, KnowledgeError> {
     let before = control
@@ -281,9 +281,9 @@ async fn plan(
         .await?;
     let before = Arc::new(before);
     let mut writes = Vec::new();
-    let mut rest = wanted.into_iter().peekable();
+    let mut rest = converted.into_iter().peekable();
     while rest.peek().is_some() {
-        let some: Vec<Wanted> = rest.by_ref().take(WRITE_AT_ONCE_MAX).collect();
+        let some: Vec<ConvertedBookmark> = rest.by_ref().take(WRITE_AT_ONCE_MAX).collect();
         let before = Arc::clone(&before);
         let steps = control
             .store
@@ -326,10 +326,10 @@ async fn before(tx: &mut Tx, space: SpaceId) -> Result<Before, KnowledgeError> {
 async fn step(
     tx: &mut Tx,
     space: SpaceId,
-    wanted: &Wanted,
+    converted: &ConvertedBookmark,
     before: &Before,
 ) -> Result<Step, KnowledgeError> {
-    let (found, name) = match &wanted.key {
+    let (found, name) = match &converted.key {
         Key::Ref(url) => {
             let head = refs::find_by_url(tx, space, url).await?;
             (head.map(|head| head.id), url.as_str())
@@ -341,21 +341,21 @@ async fn step(
         None => None,
     };
     Ok(match current {
-        Some(current) => compare(&current, &wanted.fields),
+        Some(current) => compare(&current, &converted.fields),
         None if before.deleted.contains(name) => Step::ThrownAway,
         None => Step::Create,
     })
 }
 
 /// Tags are added and none is taken away; a text is changed while it is still what an import wrote.
-fn compare(current: &Entity, wanted: &Fields) -> Step {
+fn compare(current: &Entity, converted: &Fields) -> Step {
     let own = current.fields();
-    let is_of_import = current.head.revision.origin == source(&wanted.details).origin();
-    let has_other_text = !own.has_text_of(wanted);
+    let is_of_import = current.head.revision.origin == source(&converted.details).origin();
+    let has_other_text = !own.has_text_of(converted);
     if has_other_text && !is_of_import {
         return Step::Kept;
     }
-    let (own_tags, new_tags) = (own.details.tags(), wanted.details.tags());
+    let (own_tags, new_tags) = (own.details.tags(), converted.details.tags());
     let all = own_tags.zip(new_tags).map(|(own, new)| own.with(new));
     let all = all.and_then(|all| Tags::parse(all.iter()).ok());
     let mut details = current.head.details.clone();
@@ -367,8 +367,8 @@ fn compare(current: &Entity, wanted: &Fields) -> Step {
         }
     }
     let fields = Fields {
-        title: wanted.title.clone(),
-        body: wanted.body.clone(),
+        title: converted.title.clone(),
+        body: converted.body.clone(),
         details,
     };
     match fields == own {
@@ -392,13 +392,18 @@ const fn source(details: &Details) -> TextSource {
     }
 }
 
-fn count(space: SpaceId, wanted: Wanted, step: Step, report: &mut KarakeepReport) -> Option<Write> {
-    let source = source(&wanted.fields.details);
+fn count(
+    space: SpaceId,
+    converted: ConvertedBookmark,
+    step: Step,
+    report: &mut KarakeepReport,
+) -> Option<Write> {
+    let source = source(&converted.fields.details);
     let (counted, write) = match step {
         Step::Create => {
             let new = NewEntity {
                 space_id: Some(space),
-                fields: wanted.fields,
+                fields: converted.fields,
                 source,
                 reason: None,
             };

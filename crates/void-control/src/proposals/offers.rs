@@ -203,7 +203,10 @@ pub async fn report(control: &Control, id: ProposalId, outcome: Outcome) {
 
 /// The bridge was switched off while an offer was public: whether somebody took it cannot be known here.
 /// `false` if there was no offer.
-pub(super) async fn lose(control: &Control, id: ProposalId) -> Result<bool, StoreError> {
+pub(super) async fn mark_taken_unknown(
+    control: &Control,
+    id: ProposalId,
+) -> Result<bool, StoreError> {
     let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
     control
         .store

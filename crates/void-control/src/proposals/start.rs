@@ -449,7 +449,7 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
             && (control.runs.offers.are_made()
-                || offers::lose(control, stored.proposal.id).await?);
+                || offers::mark_taken_unknown(control, stored.proposal.id).await?);
         if !elsewhere && !instances::is_of_another(control, &stored.proposal.subject) {
             let target = stored.proposal.subject.target.clone();
             if start_one(control, stored.proposal).await? == Tried::TargetBusy {

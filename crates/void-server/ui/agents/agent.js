@@ -136,7 +136,11 @@ function headSection(tree, member, process, speaker, rights, problem) {
         ? null
         : el("button", { type: "button", class: "button", onclick: () => askMove(tree, member) }, t("agents.move")),
       process
-        ? el("button", { type: "button", class: "button quiet", onclick: () => askDestroy(tree, member.name) }, t("agents.destroy"))
+        ? el(
+            "button",
+            { type: "button", class: "button quiet", onclick: () => askDestroy(tree, member.name) },
+            t("agents.destroy"),
+          )
         : null,
     ),
   );

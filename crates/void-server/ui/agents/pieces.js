@@ -88,7 +88,10 @@ export function processButtons(process) {
     node.disabled = false;
     await topology.read();
   };
-  const verbs = [...OFFERED[process.state], process.paused ? /** @type {const} */ ("resume") : /** @type {const} */ ("pause")];
+  const verbs = [
+    ...OFFERED[process.state],
+    process.paused ? /** @type {const} */ ("resume") : /** @type {const} */ ("pause"),
+  ];
   return el("div", { class: "row-line" }, verbs.map(button));
 }
 

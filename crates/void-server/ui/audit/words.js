@@ -2,7 +2,7 @@
 // An entry of the record in words. A verb that this page does not know is shown as it is.
 
 import { actions } from "../lib/data.js";
-import { STRINGS } from "../strings.js";
+import { AUDIT_STRINGS } from "./strings.js";
 import { person } from "../lib/people.js";
 import { t } from "../lib/words.js";
 
@@ -70,7 +70,7 @@ function keyOf(entry) {
 /** @param {Entry} entry */
 export function entryWords(entry) {
   const key = keyOf(entry);
-  if (!(key in STRINGS)) return [entry.verb, about(entry)].filter(Boolean).join(" · ");
+  if (!(key in AUDIT_STRINGS)) return [entry.verb, about(entry)].filter(Boolean).join(" · ");
   return t(key, {
     what: what(entry.detail) || about(entry),
     name: about(entry),
@@ -81,7 +81,7 @@ export function entryWords(entry) {
 /** What happened, for a list that is about one request anyway. @param {Entry} entry */
 export function stepWords(entry) {
   const step = keyOf(entry).replace("audit.did.proposal.", "");
-  const key = [`audit.step.${step}`, `audit.outcome.${step}`].find((one) => one in STRINGS);
+  const key = [`audit.step.${step}`, `audit.outcome.${step}`].find((one) => one in AUDIT_STRINGS);
   return key ? t(key) : entryWords(entry);
 }
 

@@ -3,7 +3,8 @@
 // below until its outcome was there to be seen; one that was decided under one's hand stays there for a moment.
 
 import { el, keyed } from "../lib/dom.js";
-import { joinCard, proposalCard } from "../parts/cards.js";
+import { proposalCard } from "../parts/cards.js";
+import { joinCard } from "../parts/join-card.js";
 
 /** @import { Item } from "../inbox/filter.js" */
 /** @import { Home, Row } from "../types/api.js" */

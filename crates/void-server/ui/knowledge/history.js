@@ -7,7 +7,7 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { person } from "../lib/people.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
-import { diffLines } from "../parts/cards.js";
+import { diffLines } from "../parts/card-facts.js";
 import { hidesNote, twoWays } from "../parts/differences.js";
 import { cannotTell, loading } from "../parts/empties.js";
 import { spansNode } from "../parts/spans.js";

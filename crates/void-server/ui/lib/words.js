@@ -1,6 +1,8 @@
 // @ts-check
 // Every sentence of the page comes from the catalogue, by key. Nothing is put together from pieces.
 
+import { AUDIT_STRINGS } from "../audit/strings.js";
+import { CARD_STRINGS } from "../parts/strings.js";
 import { STRINGS } from "../strings.js";
 
 const plural = new Intl.PluralRules("en");
@@ -8,7 +10,7 @@ const plural = new Intl.PluralRules("en");
 /** @typedef {Record<string, string | {one: string, other: string}>} Catalogue */
 
 /** @type {Catalogue} */
-const catalogue = { ...STRINGS };
+const catalogue = { ...STRINGS, ...CARD_STRINGS, ...AUDIT_STRINGS };
 
 /** The sentences of a page that is loaded when it is first wanted. @param {Catalogue} more */
 export const addStrings = (more) => void Object.assign(catalogue, more);

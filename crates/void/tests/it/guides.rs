@@ -240,3 +240,24 @@ fn what_is_run_while_working_needs_no_postgres() {
     }
     assert!(asking >= 8, "{asking} files");
 }
+
+/// Whoever looks for something finds every crate, and no crate that is gone.
+#[test]
+fn the_maps_name_every_crate() {
+    let folders = fs::read_dir(root().join("crates")).unwrap();
+    let mut crates: Vec<String> = folders
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    crates.sort();
+    for document in ["CONTRIBUTING.md", "docs/architecture.md"] {
+        let text = read(document);
+        let rows = text.lines().filter(|line| line.starts_with("| `void"));
+        let mut named: Vec<String> = rows
+            .filter_map(|row| row.split(" | ").next())
+            .flat_map(quoted)
+            .map(str::to_owned)
+            .collect();
+        named.sort();
+        assert_eq!(named, crates, "{document}");
+    }
+}

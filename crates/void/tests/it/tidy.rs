@@ -51,8 +51,17 @@ fn compare(what: &str, found: &BTreeSet<String>, listed: &[&str]) {
 
 #[test]
 fn files_fit_a_sitting() {
-    let files = rust_files().into_iter();
-    let long = files.filter(|(_, text)| text.lines().count() > FILE_LINES_MAX);
+    let mut files = rust_files();
+    let all = files.len();
+    files.extend(page_files());
+    assert!(
+        files.len() > all + 100,
+        "{} files of the page",
+        files.len() - all
+    );
+    let long = files
+        .into_iter()
+        .filter(|(_, text)| text.lines().count() > FILE_LINES_MAX);
     let long = long.map(|(name, _)| name).collect();
     let what = format!("these files have more than {FILE_LINES_MAX} lines");
     compare(&what, &long, LONG_FILES);
@@ -238,17 +247,9 @@ fn reach(file: &Path, children: &Path, reached: &mut BTreeSet<PathBuf>) {
 #[test]
 fn lines_of_the_page_fit_a_window() {
     let mut long = Vec::new();
-    for file in files_below(&root().join("crates/void-server/ui")) {
-        if !["js", "css"]
-            .iter()
-            .any(|kind| file.extension().is_some_and(|it| it == *kind))
-        {
-            continue;
-        }
-        let text = fs::read_to_string(&file).unwrap();
+    for (name, text) in page_files() {
         let too_long = |(_, line): &(usize, &str)| line.chars().count() > PAGE_LINE_CHARS_MAX;
         for (at, _) in text.lines().enumerate().filter(too_long) {
-            let name = file.strip_prefix(root()).unwrap().display().to_string();
             long.push(format!("{name}:{}", at + 1));
         }
     }
@@ -257,6 +258,21 @@ fn lines_of_the_page_fit_a_window() {
         "{} lines have more than {PAGE_LINE_CHARS_MAX} characters, {LONG_LINES_OF_THE_PAGE} were known: {long:#?}",
         long.len()
     );
+}
+
+/// Every script and style of the page, with its name below the root.
+fn page_files() -> Vec<(String, String)> {
+    let files = files_below(&root().join("crates/void-server/ui")).into_iter();
+    let is_source = |file: &PathBuf| {
+        let kind = file.extension().and_then(|kind| kind.to_str());
+        matches!(kind, Some("js" | "css"))
+    };
+    let read = files.filter(is_source).map(|file| {
+        let text = fs::read_to_string(&file).unwrap();
+        let name = file.strip_prefix(root()).unwrap().display().to_string();
+        (name, text)
+    });
+    read.collect()
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

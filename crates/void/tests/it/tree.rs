@@ -366,7 +366,7 @@ fn verbs() -> BTreeSet<String> {
 #[test]
 fn every_verb_of_the_record_has_a_sentence_and_a_filter() {
     let page = root().join("crates/void-server/ui");
-    let strings = fs::read_to_string(page.join("strings.js")).unwrap();
+    let strings = fs::read_to_string(page.join("audit/strings.js")).unwrap();
     let audit = fs::read_to_string(page.join("pages/audit.js")).unwrap();
     let (_, kinds) = audit.split_once("\nconst KINDS = ").unwrap();
     let (kinds, _) = kinds.split_once(';').unwrap();

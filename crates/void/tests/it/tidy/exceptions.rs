@@ -1,7 +1,7 @@
 //! What was longer when the limits came, or is one table. These lists only get shorter, and so do their bounds.
 
 pub const LONG_FILES_MAX: usize = 14;
-pub const LONG_FUNCTIONS_MAX: usize = 79;
+pub const LONG_FUNCTIONS_MAX: usize = 78;
 
 /// Files over the limit; each does more than one thing and waits to be split along it.
 pub const LONG_FILES: &[&str] = &[
