@@ -40,6 +40,7 @@ use crate::parts::safekeeping::Safekeeping;
 use crate::parts::stops::OwnerStops;
 use crate::parts::tree::TreePart;
 use crate::parts::waiters::Waiters;
+use crate::parts::wakes::Wakes;
 use crate::parts::watch::Watch;
 use crate::random;
 
@@ -99,6 +100,7 @@ pub struct Parts {
     pub(crate) owner_token: OwnerToken,
     pub(crate) process: Process,
     pub(crate) process_tokens: ProcessTokens,
+    pub(crate) wakes: Wakes,
     pub(crate) safekeeping: Safekeeping,
     pub(crate) remembered: Remembered,
     pub(crate) derived: Derived,
@@ -153,6 +155,7 @@ impl Control {
             owner_token: OwnerToken::new(&config.owner_token),
             process: Process::new(config.instance, mark),
             process_tokens: ProcessTokens::default(),
+            wakes: Wakes::default(),
             safekeeping: Safekeeping::new(config.backups_folder, config.witness_file),
             remembered: Remembered::default(),
             derived: Derived::default(),

@@ -4,6 +4,7 @@
 
 mod access_refusals;
 pub mod agent_processes;
+pub mod agent_turns;
 pub mod agents;
 mod alerts;
 pub mod allowances;

@@ -4,6 +4,7 @@
 
 pub mod actors;
 pub mod agent_processes;
+pub mod agent_turns;
 pub mod agents;
 pub mod alerts;
 pub mod bridge;

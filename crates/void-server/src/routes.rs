@@ -4,6 +4,7 @@
 
 mod actions;
 mod agent_processes;
+mod agent_turns;
 mod agents;
 mod attachments;
 mod audit;
@@ -91,6 +92,7 @@ const TABLES: &[&[Route]] = &[
     agents::ROUTES,
     tree::ROUTES,
     agent_processes::ROUTES,
+    agent_turns::ROUTES,
     conversations::ROUTES,
     spaces::ROUTES,
     projects::ROUTES,

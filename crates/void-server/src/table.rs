@@ -37,6 +37,8 @@ pub enum Access {
     Node,
     /// The owner, and an agent's process about itself.
     Process,
+    /// An agent's process about itself, and nobody else.
+    OwnProcess,
 }
 
 #[derive(Clone, Copy)]

@@ -754,6 +754,7 @@ export const STRINGS = {
   "audit.did.turn.started": "Wrote to {name}",
   "audit.did.turn.finished": "{name} answered",
   "audit.did.turn.failed": "{name} could not answer",
+  "audit.did.turn.given_up": "{name} was not woken for it again: its turns failed too often",
   "audit.did.freeze.set": "Froze everything",
   "audit.did.freeze.lengthened": "Made the freeze last longer",
   "audit.did.freeze.lifted": "Thawed",

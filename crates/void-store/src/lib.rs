@@ -7,6 +7,7 @@
 //! transaction first, and the same SQL text serves both engines.
 
 pub mod agent_processes;
+pub mod agent_turns;
 pub mod agents;
 pub mod alerts;
 pub mod attachments;

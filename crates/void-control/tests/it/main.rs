@@ -15,6 +15,7 @@
 #[macro_use]
 mod stories;
 
+mod agent_turns;
 mod busy;
 mod callers;
 mod changes;

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod agent_processes;
+mod agent_turns;
 mod agents;
 pub mod attachments;
 mod audit;

@@ -13,6 +13,7 @@
 )]
 
 mod agent_processes;
+mod agent_turns;
 mod agents;
 mod alerts;
 mod backups;

@@ -22,6 +22,8 @@ pub(crate) enum AgentsCommand {
     Stop(AgentArgs),
     /// End an agent's process and start another one
     Restart(AgentArgs),
+    /// Have an agent with a process look around, in a turn of its own
+    Wake(AgentArgs),
     /// What an agent's processes wrote
     Logs(AgentLogsArgs),
     /// Put one, with everybody below it, under another one

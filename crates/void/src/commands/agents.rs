@@ -23,6 +23,7 @@ pub(super) async fn run(
         AgentsCommand::Restart(args) => {
             agent_processes::change(session, "restart", &args.name).await
         }
+        AgentsCommand::Wake(args) => agent_processes::wake(session, &args.name).await,
         AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
     }
 }

@@ -68,11 +68,17 @@ pub async fn calls(app: &App) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", "start"),
         ("GET", "process"),
         ("GET", "logs"),
+        ("POST", "wake"),
         ("POST", "restart"),
         ("POST", "stop"),
     ]
     .map(|(method, what)| (method, format!("/api/agents/alice/{what}"), None))
     .into()
+}
+
+/// So that the next process is the one that is told.
+pub fn forget_told(app: &App) {
+    let _ = fs::remove_file(app.lab.path().join(TOLD));
 }
 
 async fn told(app: &App) -> String {
@@ -85,7 +91,7 @@ async fn told(app: &App) -> String {
 }
 
 /// As the process of the agent, which knows its token from its first line.
-async fn as_process(app: &App) -> Caller {
+pub async fn as_process(app: &App) -> Caller {
     let told = told(app).await;
     let token = told.lines().next().unwrap();
     app.secrets.add(token);
@@ -93,7 +99,7 @@ async fn as_process(app: &App) -> Caller {
     app.caller(Shows::Headers(shown))
 }
 
-async fn change(app: &App, name: &str, what: &str) -> Value {
+pub async fn change(app: &App, name: &str, what: &str) -> Value {
     let path = format!("/api/agents/{name}/{what}");
     app.owner().post_nothing(&path).await.ok()
 }
