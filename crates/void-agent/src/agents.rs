@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use void_control::{Control, Ctx, StoreError, agents};
+use void_control::{Control, Ctx, StoreError, agent_turns, agents};
+use void_domain::agents::AgentName;
 use void_domain::conversations::Usage;
 
 use crate::brains::{Brain, BuiltinBrain};
@@ -18,6 +19,8 @@ pub struct Agent {
     pub gateway: Option<Gateway>,
     pub daily_tokens: Option<u64>,
     pub prices: Prices,
+    /// It has a process of its own, in which the loop of its turns runs; otherwise it lives in the server.
+    pub is_process: bool,
 }
 
 /// Millionths of a dollar per million tokens, as the owner set them.
@@ -60,12 +63,26 @@ impl Agent {
             gateway: None,
             daily_tokens: None,
             prices: Prices::default(),
+            is_process: false,
+        }
+    }
+
+    /// One with a process of its own, by its name in the tree.
+    pub fn of_process(name: &AgentName, brain_name: &str, brain: Arc<dyn Brain>) -> Self {
+        let persona = Arc::new(Persona::of_process(name));
+        Self {
+            is_process: true,
+            ..Self::new(persona, brain_name, brain)
         }
     }
 
     /// In whose name it acts now. `None` if it was withdrawn.
     pub async fn ctx(&self, control: &Control) -> Result<Option<Ctx>, StoreError> {
-        agents::resident_ctx(control, &self.persona.slug, &self.persona.capabilities).await
+        let slug = &self.persona.slug;
+        match self.is_process {
+            true => agent_turns::ctx(control, slug).await,
+            false => agents::resident_ctx(control, slug, &self.persona.capabilities).await,
+        }
     }
 
     /// Who it is, once it has acted or was talked to.
@@ -76,7 +93,11 @@ impl Agent {
         agents::find(control, &self.persona.slug).await
     }
 
-    pub fn system_prompt(&self, ctx: &Ctx) -> String {
-        self.persona.prompt(&ctx.capabilities)
+    pub fn system_prompt(&self, control: &Control, ctx: &Ctx) -> String {
+        let place = self.is_process.then(|| {
+            let place = agent_turns::place(control, &self.persona.slug);
+            place.unwrap_or_default()
+        });
+        self.persona.prompt_at(&ctx.capabilities, place.as_ref())
     }
 }

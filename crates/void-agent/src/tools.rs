@@ -504,7 +504,7 @@ impl Call {
 }
 
 /// The schema of a type as it is read, for arguments.
-fn schema<T: JsonSchema>() -> Value {
+pub(crate) fn schema<T: JsonSchema>() -> Value {
     made::<T>(SchemaSettings::default().for_deserialize())
 }
 

@@ -4,6 +4,8 @@
 //! A turn belongs to the server: it runs to its end whoever listens, and is written down when it begins
 //! and when it ends. What it says about itself at the end (what ran, what waits) comes from the record.
 
+mod files;
+mod led;
 mod live;
 mod loops;
 mod outcomes;
@@ -17,16 +19,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use void_control::conversations::{self, Answering, Begun, TurnError};
-use void_control::{Control, Ctx, StoreError, agents};
+use void_control::{Control, Ctx, StoreError, agent_turns, agents};
+use void_domain::agents::AgentName;
 use void_domain::conversations::{Conversation, MessageView, Turn, TurnState};
 use void_domain::failures::FailureCode;
-use void_domain::ids::{ConversationId, MessageId};
+use void_domain::ids::{AgentId, ConversationId, MessageId};
 use void_domain::proposals::Failure;
 
+pub use files::{FileCall, FileOutcome, FileWish};
+pub use led::{Asks, LedCall, NextStep, NotLed, TakenTurn};
 pub use live::{ChatEvent, Live};
 pub(crate) use passes::{ModelCall, NoModelCall};
 pub use passes::{Pass, TURN_MODEL_CALLS_MAX};
+pub(crate) use prompts::CAUSES_HEAD;
 
+use self::led::{Leads, Led};
 use self::loops::{Ended, Running};
 use self::passes::Passes;
 use self::transcripts::Transcript;
@@ -44,9 +51,14 @@ pub struct Talk(Arc<Parts>);
 struct Parts {
     control: Control,
     agents: BTreeMap<String, Arc<Agent>>,
+    processes: Option<ProcessAgents>,
     live: Mutex<HashMap<MessageId, Arc<Live>>>,
     passes: Passes,
+    leads: Leads,
 }
+
+/// With which brain an agent thinks that has a process of its own, as which model and within which budget.
+pub type ProcessAgents = Arc<dyn Fn(&AgentName) -> Arc<Agent> + Send + Sync>;
 
 /// A turn that has begun.
 #[derive(Debug, Clone)]
@@ -57,15 +69,26 @@ pub struct Started {
 }
 
 impl Talk {
+    /// Those who live here; whoever has a process of its own has no turns.
     pub fn new(control: Control, agents: Vec<Agent>) -> Self {
+        Self::with_processes(control, agents, None)
+    }
+
+    pub fn with_processes(
+        control: Control,
+        agents: Vec<Agent>,
+        processes: Option<ProcessAgents>,
+    ) -> Self {
         let agents = agents.into_iter();
         Self(Arc::new(Parts {
             control,
             agents: agents
                 .map(|agent| (agent.persona.slug.to_string(), Arc::new(agent)))
                 .collect(),
+            processes,
             live: Mutex::default(),
             passes: Passes::default(),
+            leads: Leads::default(),
         }))
     }
 
@@ -75,6 +98,48 @@ impl Talk {
 
     pub fn agent(&self, slug: &str) -> Option<&Arc<Agent>> {
         self.0.agents.get(slug)
+    }
+
+    /// Whoever talks here: one who lives here, or one who has a process.
+    pub fn find(&self, slug: &str) -> Option<Arc<Agent>> {
+        if let Some(agent) = self.agent(slug) {
+            return Some(Arc::clone(agent));
+        }
+        let name: AgentName = slug.parse().ok()?;
+        let is_process = agent_turns::has_process(&self.0.control, &name);
+        let processes = self.0.processes.as_ref().filter(|_| is_process)?;
+        Some(processes(&name))
+    }
+
+    /// The turn of an agent whose process came for one: one that waits for it, or one that what woke it begins.
+    pub async fn take_turn(
+        &self,
+        name: &AgentName,
+        holder: AgentId,
+    ) -> Result<Option<TakenTurn>, StoreError> {
+        let control = &self.0.control;
+        let end = || agent_turns::process_end(control, holder);
+        if let Some(taken) = self.0.leads.take(name, holder, end()) {
+            return Ok(Some(taken));
+        }
+        let Some(agent) = self.find(name.as_str()).filter(|agent| agent.is_process) else {
+            return Ok(None);
+        };
+        if let Some(begun) = agent_turns::open(control, name, answering(&agent)).await? {
+            self.run(&agent, begun, None);
+        }
+        Ok(self.0.leads.take(name, holder, end()))
+    }
+
+    /// The next step of a turn that a process leads.
+    pub async fn lead(
+        &self,
+        whose: (&AgentName, AgentId),
+        turn: MessageId,
+        pass: &str,
+        asks: Asks,
+    ) -> Result<NextStep, NotLed> {
+        self.0.leads.ask(whose, turn, pass, asks).await
     }
 
     /// The conversation that goes on: the newest with this agent, or a first one.
@@ -139,10 +204,16 @@ impl Talk {
             live: Arc::clone(&live),
         };
         self.remember(started.message_id, &live);
+        let slug = &agent.persona.slug;
+        let led = agent.is_process.then(|| {
+            let led = self.0.leads.register(slug, begun.message_id);
+            agent_turns::tell(&self.0.control, slug);
+            led
+        });
         let (talk, agent) = (self.clone(), Arc::clone(agent));
         tokio::spawn(async move {
             let begun = Arc::new(begun);
-            let (ended, transcript) = talk.work(&agent, &begun, &live, view).await;
+            let (ended, transcript) = talk.work(&agent, &begun, &live, (view, led)).await;
             let event = talk.finish(&agent, &begun, ended, transcript).await;
             live.push(event);
             // Nothing of the server is held while the end is kept for latecomers.
@@ -162,7 +233,7 @@ impl Talk {
         agent: &Arc<Agent>,
         begun: &Arc<Begun>,
         live: &Arc<Live>,
-        view: Option<MessageView>,
+        (view, led): (Option<MessageView>, Option<Result<Led, StoreError>>),
     ) -> (Ended, Transcript) {
         let control = &self.0.control;
         let failed = |failure| (Ended::Failed(failure), Transcript::of(begun));
@@ -182,6 +253,10 @@ impl Talk {
             }
             Err(error) => return failed(unavailable(&error)),
         }
+        let led = match led.transpose() {
+            Ok(led) => led,
+            Err(error) => return failed(unavailable(&error)),
+        };
         let (live, agent) = (Arc::clone(live), Arc::clone(agent));
         let needs_pass = agent.brain.needs_pass();
         let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, begun, view));
@@ -192,7 +267,7 @@ impl Talk {
         };
         // A task of its own: a defect in it ends this turn, and whoever listens hears so.
         let (running, begun) = (Arc::clone(&turn), Arc::clone(begun));
-        let work = tokio::spawn(async move { running.run(&begun, pass).await });
+        let work = tokio::spawn(async move { running.run(&begun, pass, led).await });
         let ended = work.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a turn broke");
             Ended::Failed(Failure::new(
@@ -248,6 +323,7 @@ impl Talk {
             truth,
             tainted_by: transcript.taint,
             session: transcript.session,
+            causes: begun.turn.causes.clone(),
         };
         let written = until_done("a turn could not be written down", || {
             conversations::end_turn(
@@ -292,6 +368,7 @@ fn answering(agent: &Agent) -> Answering {
         brain: agent.brain_name.clone(),
         model: agent.brain.model().to_owned(),
         daily_tokens: agent.daily_tokens,
+        is_process: agent.is_process,
     }
 }
 

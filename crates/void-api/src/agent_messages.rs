@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use void_domain::agent_messages::{AgentMessageState, DeadReason, TEXT_BYTES_MAX, WakeCause};
+use void_domain::agent_messages::{AgentMessageState, DeadReason, OwnWake, TEXT_BYTES_MAX};
 
 use crate::Word;
 
@@ -11,10 +11,10 @@ pub const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*[^\s\u0000-
 pub const KEY: &str = "^[A-Za-z0-9._:-]{1,64}$";
 
 const CAUSES: [&str; 4] = [
-    WakeCause::ALL[0].as_str(),
-    WakeCause::ALL[1].as_str(),
-    WakeCause::ALL[2].as_str(),
-    WakeCause::ALL[3].as_str(),
+    OwnWake::ALL[0].as_str(),
+    OwnWake::ALL[1].as_str(),
+    OwnWake::ALL[2].as_str(),
+    OwnWake::ALL[3].as_str(),
 ];
 const REASONS: [&str; 4] = [
     DeadReason::ALL[0].as_str(),

@@ -40,6 +40,9 @@ pub struct TurnResponse {
     pub truth_line: String,
     /// What was read that a stranger could have written.
     pub tainted_by: Vec<String>,
+    /// What began it, in words, where nobody spoke.
+    #[serde(default)]
+    pub begun_by: Vec<String>,
     pub error: Option<TurnFailure>,
 }
 

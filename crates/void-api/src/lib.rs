@@ -7,6 +7,7 @@
 pub mod actions;
 pub mod agent_messages;
 pub mod agent_processes;
+pub mod agent_turns;
 pub mod agents;
 pub mod attachments;
 pub mod audit;

@@ -17,16 +17,17 @@ mod users;
 mod wakes;
 mod wishes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
-use void_store::{StoreError, agent_pauses, agent_processes as table};
+use void_store::{StoreError, agent_pauses, agent_processes as table, agent_turns};
 use void_supervise::{Supervisor, SupervisorConfig};
 use void_tree::{Operation, ROOT};
 
@@ -43,10 +44,13 @@ pub use void_supervise::{
 };
 
 use self::house::House;
-use crate::agents;
 use crate::control::Control;
 use crate::parts::tree::Tree;
 use crate::tree::TreeCommitError;
+use crate::{agents, freezes};
+
+/// How often it is looked who waits for a turn without having been told of.
+const LOOK_EVERY: Duration = Duration::from_secs(15);
 
 pub struct AgentProcessesConfig {
     /// The data folder: `meta`, `agents`, `applied`.
@@ -178,6 +182,47 @@ impl AgentProcesses {
             }
         }
         Ok(())
+    }
+
+    /// Wakes whoever is told of, and from time to time whoever waited: what another instance kept, and what was held back.
+    /// Until the server stops.
+    pub async fn attend(&self) {
+        let control = self.control().clone();
+        let mut stopping = control.stopping();
+        loop {
+            let told = tokio::select! {
+                _ = stopping.wait_for(|stop| *stop) => return,
+                told = control.wakes.next() => told,
+                () = tokio::time::sleep(LOOK_EVERY) => match self.waiting().await {
+                    Ok(waiting) => waiting,
+                    Err(error) => {
+                        tracing::error!(%error, "who waits for a turn cannot be read");
+                        continue;
+                    }
+                },
+            };
+            for name in told {
+                // Whoever does not run looks for itself when it does.
+                if self.0.supervisor.wake(name.as_str()).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Who could have a turn and sleeps here.
+    async fn waiting(&self) -> Result<BTreeSet<AgentName>, StoreError> {
+        let control = self.control();
+        let at = control.clock.now();
+        if freezes::current(control).await?.holds_at(at) {
+            return Ok(BTreeSet::new());
+        }
+        let waiting = control.store.read(move |tx| {
+            Box::pin(async move { agent_turns::list_agents_waiting(tx, at).await })
+        });
+        let status = |name: &AgentName| self.0.supervisor.status(name.as_str()).state;
+        let sleeps = |name: &AgentName| status(name) == ProcessState::Asleep;
+        Ok(waiting.await?.into_iter().filter(sleeps).collect())
     }
 
     /// Ends all of them. What is wanted of them stays.

@@ -41,6 +41,7 @@ use crate::parts::safekeeping::Safekeeping;
 use crate::parts::stops::OwnerStops;
 use crate::parts::tree::TreePart;
 use crate::parts::waiters::Waiters;
+use crate::parts::wakes::Wakes;
 use crate::parts::watch::Watch;
 use crate::random;
 
@@ -101,6 +102,7 @@ pub struct Parts {
     pub(crate) process: Process,
     pub(crate) process_tokens: ProcessTokens,
     pub(crate) agent_processes: AgentProcessesPart,
+    pub(crate) wakes: Wakes,
     pub(crate) safekeeping: Safekeeping,
     pub(crate) remembered: Remembered,
     pub(crate) derived: Derived,
@@ -156,6 +158,7 @@ impl Control {
             process: Process::new(config.instance, mark),
             process_tokens: ProcessTokens::default(),
             agent_processes: AgentProcessesPart::default(),
+            wakes: Wakes::default(),
             safekeeping: Safekeeping::new(config.backups_folder, config.witness_file),
             remembered: Remembered::default(),
             derived: Derived::default(),

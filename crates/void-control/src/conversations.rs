@@ -24,7 +24,7 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::proposals::display_state;
-use crate::random;
+use crate::{agent_turns, random};
 
 pub(crate) use abandoned::{fail_abandoned, fail_overdue};
 pub use attached::{about, ambient, list_about, list_in};
@@ -72,6 +72,8 @@ pub struct Answering {
     pub model: String,
     /// Tokens a day; none means no bound.
     pub daily_tokens: Option<u64>,
+    /// It has a process of its own, which works in one turn at a time.
+    pub is_process: bool,
 }
 
 pub async fn find(
@@ -278,6 +280,10 @@ pub async fn begin_again(
                 let Said::ByAgent(earlier) = &message.said else {
                     return Err(TurnError::NotRetryable);
                 };
+                // What woke an agent wakes it again by itself.
+                if !earlier.causes.is_empty() {
+                    return Err(TurnError::NotRetryable);
+                }
                 let turn = Turn::begun_again(&answering.brain, &answering.model, earlier);
                 if !is_last || !conversations::begin_again(tx, message_id, at, &turn).await? {
                     return Err(TurnError::NotRetryable);
@@ -310,20 +316,40 @@ async fn may_begin(
     if let Some(running) = conversations::running_in(tx, id).await? {
         return Err(TurnError::Busy(running.id));
     }
+    // An agent with a process has one turn at a time, wherever it is spoken to.
+    if answering.is_process
+        && let Some(running) = conversations::running_of(tx, &answering.agent).await?
+    {
+        return Err(TurnError::Busy(running.id));
+    }
+    let tokens_left = tokens_left(tx, answering, at).await?;
+    Ok((conversation, tokens_left))
+}
+
+/// What an agent may still use today; none means no bound.
+pub(crate) async fn tokens_left(
+    tx: &mut Tx,
+    answering: &Answering,
+    at: Timestamp,
+) -> Result<Option<u64>, TurnError> {
     let Some(budget) = answering.daily_tokens else {
-        return Ok((conversation, None));
+        return Ok(None);
     };
     let (used, _) = conversations::usage_on(tx, &answering.agent, day(at)).await?;
     if used >= budget {
         let agent = answering.agent.clone();
         return Err(TurnError::OverBudget { agent, budget });
     }
-    Ok((conversation, Some(budget - used)))
+    Ok(Some(budget - used))
 }
 
 /// What was said before this place, oldest first, as far back as a prompt goes. It begins with the
-/// owner's words: models take nothing else for a beginning.
-async fn history(tx: &mut Tx, id: ConversationId, before: u64) -> Result<Vec<Message>, StoreError> {
+/// owner's words or with what began a turn: models take nothing else for a beginning.
+pub(crate) async fn history(
+    tx: &mut Tx,
+    id: ConversationId,
+    before: u64,
+) -> Result<Vec<Message>, StoreError> {
     let newest =
         conversations::list_before(tx, id, Some(before), limits::HISTORY_MESSAGES_MAX).await?;
     let mut bytes = 0;
@@ -336,7 +362,7 @@ async fn history(tx: &mut Tx, id: ConversationId, before: u64) -> Result<Vec<Mes
         .collect();
     while messages
         .last()
-        .is_some_and(|message| message.said != Said::ByOwner)
+        .is_some_and(|message| !is_beginning(message))
     {
         messages.pop();
     }
@@ -344,7 +370,14 @@ async fn history(tx: &mut Tx, id: ConversationId, before: u64) -> Result<Vec<Mes
     Ok(messages)
 }
 
-async fn began(
+fn is_beginning(message: &Message) -> bool {
+    match &message.said {
+        Said::ByOwner => true,
+        Said::ByAgent(turn) => !turn.causes.is_empty(),
+    }
+}
+
+pub(crate) async fn began(
     tx: &mut Tx,
     context: &AuditContext,
     at: Timestamp,
@@ -391,6 +424,7 @@ async fn end(
         return Ok(false);
     }
     conversations::add_usage(tx, &conversation.agent, day(at), &turn.usage).await?;
+    agent_turns::settle(tx, context, at, message_id, &turn.state).await?;
     let (kind, failure) = match &turn.state {
         TurnState::Failed { failure, .. } => {
             (EventKind::TurnFailed, Some(failure.code.to_string()))

@@ -5,6 +5,7 @@
 mod access_refusals;
 pub mod agent_messages;
 pub mod agent_processes;
+pub mod agent_turns;
 pub mod agents;
 mod alerts;
 pub mod allowances;

@@ -28,5 +28,6 @@ pub(crate) mod sizes;
 pub(crate) mod stops;
 pub(crate) mod tree;
 pub(crate) mod waiters;
+pub(crate) mod wakes;
 pub(crate) mod watch;
 pub(crate) mod witness;

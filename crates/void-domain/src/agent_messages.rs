@@ -91,7 +91,7 @@ impl FromStr for Sender {
 
 /// Why an agent woke itself. A closed set: a program beside an agent can say when, and no words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WakeCause {
+pub enum OwnWake {
     /// A time that was waited for has come.
     Timer,
     /// A file that is watched has changed.
@@ -102,7 +102,7 @@ pub enum WakeCause {
     Job,
 }
 
-impl WakeCause {
+impl OwnWake {
     pub const ALL: [Self; 4] = [Self::Timer, Self::File, Self::Hook, Self::Job];
 
     pub const fn as_str(self) -> &'static str {
@@ -122,7 +122,7 @@ impl WakeCause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageContent {
     Text(MessageText),
-    Wake(WakeCause),
+    Wake(OwnWake),
 }
 
 impl MessageContent {

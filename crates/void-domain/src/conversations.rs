@@ -6,6 +6,7 @@ mod views;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent_turns::{BegunBy, WaitingCause};
 use crate::failures::{AnyCode, FailureCode};
 use crate::ids::{ActionId, ConversationId, MessageId, ProposalId, SpaceId};
 use crate::knowledge::{EntityId, EntityKind};
@@ -96,6 +97,8 @@ pub struct Turn {
     pub tainted_by: Taint,
     /// What a brain that keeps its own conversation calls it.
     pub session: Option<String>,
+    /// What began it, where the owner's words did not.
+    pub causes: Vec<BegunBy>,
 }
 
 impl Turn {
@@ -109,6 +112,20 @@ impl Turn {
             truth: Truth::default(),
             tainted_by: Taint::clean(),
             session: None,
+            causes: Vec::new(),
+        }
+    }
+
+    /// Begun by what happened, with the marks of what that was made of.
+    pub fn begun_by(brain: &str, model: &str, causes: &[WaitingCause]) -> Self {
+        let mut tainted_by = Taint::clean();
+        for cause in causes {
+            tainted_by.unite(&cause.taint);
+        }
+        Self {
+            tainted_by,
+            causes: causes.iter().map(WaitingCause::begun_by).collect(),
+            ..Self::begun(brain, model)
         }
     }
 
@@ -118,6 +135,7 @@ impl Turn {
             truth: earlier.truth.clone(),
             tainted_by: earlier.tainted_by.clone(),
             session: earlier.session.clone(),
+            causes: earlier.causes.clone(),
             ..Self::begun(brain, model)
         }
     }

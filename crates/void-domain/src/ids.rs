@@ -94,6 +94,10 @@ uuid_id!(
     MessageId
 );
 uuid_id!(
+    /// Why an agent is to have a turn.
+    CauseId
+);
+uuid_id!(
     /// One thing to tell at one place.
     NotificationId
 );

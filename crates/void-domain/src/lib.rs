@@ -6,6 +6,7 @@ pub mod actors;
 pub mod agent_configs;
 pub mod agent_messages;
 pub mod agent_processes;
+pub mod agent_turns;
 pub mod agents;
 pub mod alerts;
 pub mod bridge;

@@ -225,18 +225,20 @@ pub(crate) fn bearer_of(headers: &HeaderMap) -> Option<&str> {
 }
 
 pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
-    // What a process reads is in no turn, so nothing would remember it: it reads nothing but about itself, and all it can
-    // say is that it wants to be woken.
+    // What a process reads itself is in no turn, so nothing would remember it: it reads nothing but about itself, and all it
+    // can say is that it wants to be woken.
     if let Credential::Process(_) = caller.credential {
-        return matches!(access, Access::Public | Access::Process | Access::Wake);
+        return matches!(
+            access,
+            Access::Public | Access::Process | Access::OwnProcess | Access::Wake
+        );
     }
     let has = |capability| caller.capabilities.has(capability);
     match (&caller.actor, access) {
         (_, Access::Public) => true,
         // A model that holds the owner's token would be the owner.
-        (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools | Access::Node | Access::Wake) => {
-            false
-        }
+        (_, Access::Turn | Access::OwnProcess)
+        | (Actor::Owner { .. }, Access::Tools | Access::Node | Access::Wake) => false,
         (Actor::Owner { .. }, _) => true,
         (Actor::Viewer { .. }, Access::Local | Access::Read) => true,
         (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {

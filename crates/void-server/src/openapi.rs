@@ -140,7 +140,9 @@ fn security(route: &Route) -> Value {
         // What changes how the owner signs in is done in a browser.
         (_, "closeSession" | "confirmSession" | "challengePasskey" | "registerPasskey")
         | (_, "removePasskey" | "setPassword" | "removePassword") => json!([{"session": []}]),
-        (Access::Tools | Access::Node | Access::Turn, _) => json!([{"bearer": []}]),
+        (Access::Tools | Access::Node | Access::Turn | Access::OwnProcess, _) => {
+            json!([{"bearer": []}])
+        }
         // From this machine without any.
         (Access::Local, _) => json!([{}, {"bearer": []}, {"session": []}]),
         _ => json!([{"bearer": []}, {"session": []}]),
@@ -168,6 +170,7 @@ const fn who(access: Access) -> &'static str {
         Access::Turn => "Programs that work in a turn, with its pass.",
         Access::Process => "The owner, and the process of an agent about itself.",
         Access::Wake => "Agents by any of their tokens, and their processes; each for itself.",
+        Access::OwnProcess => "The process of an agent about itself, and nobody else.",
     }
 }
 

@@ -5,6 +5,7 @@
 mod actions;
 mod agent_messages;
 mod agent_processes;
+mod agent_turns;
 mod agents;
 mod attachments;
 mod audit;
@@ -95,6 +96,7 @@ const TABLES: &[&[Route]] = &[
     tree::ROUTES,
     agent_processes::ROUTES,
     agent_messages::ROUTES,
+    agent_turns::ROUTES,
     conversations::ROUTES,
     spaces::ROUTES,
     projects::ROUTES,

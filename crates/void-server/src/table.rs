@@ -39,6 +39,8 @@ pub enum Access {
     Process,
     /// Agents, by any of their tokens, and their processes; each for itself.
     Wake,
+    /// An agent's process about itself, and nobody else.
+    OwnProcess,
 }
 
 #[derive(Clone, Copy)]

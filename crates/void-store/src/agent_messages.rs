@@ -4,7 +4,7 @@
 mod rows;
 
 use void_domain::agent_messages::{
-    AgentMessage, AgentMessageState, MailboxLoad, MessageKey, Sender, WakeCause,
+    AgentMessage, AgentMessageState, MailboxLoad, MessageKey, OwnWake, Sender,
 };
 use void_domain::agents::AgentName;
 use void_domain::ids::AgentMessageId;
@@ -80,7 +80,7 @@ pub async fn find_by_key(
 pub async fn find_waiting_wake(
     tx: &mut Tx,
     receiver: &AgentName,
-    cause: WakeCause,
+    cause: OwnWake,
 ) -> Result<Option<AgentMessage>, StoreError> {
     let sql = concat!(
         "SELECT ",

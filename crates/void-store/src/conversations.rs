@@ -23,7 +23,7 @@ use crate::values::{Page, Row, Value, int, values};
 macro_rules! message_columns {
     () => {
         "id, conversation_id, seq, role, body, at, status, ended_at, brain, model, trace, usage, truth, \
-         tainted_by, failure_code, failure_message, session"
+         tainted_by, failure_code, failure_message, session, causes"
     };
 }
 
@@ -241,7 +241,7 @@ pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
     let sql = concat!(
         "INSERT INTO messages (",
         message_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
     );
     let (role, cells) = match &message.said {
         Said::ByOwner => ("user", Cells::default()),
@@ -257,8 +257,17 @@ pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
     ]
     .to_vec();
     row.extend(cells.values());
+    row.push(causes(&message.said).into());
     tx.execute(sql, &row).await?;
     Ok(())
+}
+
+/// What began a turn never changes, so no end of it writes this.
+fn causes(said: &Said) -> Option<String> {
+    match said {
+        Said::ByAgent(turn) if !turn.causes.is_empty() => json(&turn.causes),
+        Said::ByAgent(_) | Said::ByOwner => None,
+    }
 }
 
 /// Writes what became of a turn, if it still runs. `false`: somebody ended it before.
@@ -349,6 +358,29 @@ pub async fn running_in(tx: &mut Tx, id: ConversationId) -> Result<Option<Messag
     );
     tx.find("messages", sql, values![id.to_string()], message)
         .await
+}
+
+/// The turn of an agent that runs, in whichever conversation.
+pub async fn running_of(tx: &mut Tx, agent: &str) -> Result<Option<Message>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        message_columns!(),
+        " FROM messages WHERE status = 'running' AND conversation_id IN \
+         (SELECT id FROM conversations WHERE agent = $1) ORDER BY id LIMIT 1"
+    );
+    tx.find("messages", sql, values![agent], message).await
+}
+
+/// How many turns of an agent began since then that nobody spoke to.
+pub async fn count_begun_since(
+    tx: &mut Tx,
+    agent: &str,
+    since: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) AS turns FROM messages WHERE causes IS NOT NULL AND at > $2 AND conversation_id IN \
+        (SELECT id FROM conversations WHERE agent = $1)";
+    let row = tx.one("messages", sql, values![agent, since]).await?;
+    row.map_or(Ok(0), |row| row.count("turns"))
 }
 
 /// Every turn that runs, oldest first.
@@ -450,7 +482,7 @@ impl<'a> Cells {
 }
 
 /// Our own types, which always have a JSON form.
-fn json(value: &impl Serialize) -> Option<String> {
+pub(crate) fn json(value: &impl Serialize) -> Option<String> {
     serde_json::to_string(value).ok()
 }
 
@@ -497,6 +529,7 @@ fn turn(row: &Row) -> Result<Turn, StoreError> {
         truth: row.json("truth")?,
         tainted_by: row.json("tainted_by")?,
         session: row.opt_string("session")?,
+        causes: row.opt_json("causes")?.unwrap_or_default(),
     })
 }
 

@@ -10,6 +10,7 @@ pub mod agent_messages;
 pub mod agent_pauses;
 pub mod agent_processes;
 pub mod agent_tombstones;
+pub mod agent_turns;
 pub mod agents;
 pub mod alerts;
 pub mod attachments;

@@ -57,6 +57,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0031_agent_processes",
     "0032_agent_messages",
     "0036_holds",
+    "0037_agent_turns",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -1,8 +1,14 @@
-//! `void agent run`: the process's side. It confines itself, sleeps, and ends when the server does.
+//! `void agent run`: the process's side. It confines itself, sleeps until it is woken, works in the turns that the server
+//! opens for it, sleeps again, and ends when the server does.
+//!
+//! The loop of a turn runs here: it asks for the next step, does what is asked of its own files, has the server do all
+//! else, and asks again. It has no key, no model and no word of the conversation but what its files are to hold.
 //!
 //! One thread and no runtime: whatever waits, waits in one `read`, so a sleeping agent costs no processor and next to
 //! no memory. That is also why it speaks HTTP by hand.
 
+mod files;
+mod messages;
 mod requests;
 
 use std::io::{self, BufRead, BufReader, Read as _, StdinLock};
@@ -11,7 +17,9 @@ use std::process::ExitCode;
 
 use void_sandbox::{Kernel, PLAN_BYTES_MAX, SandboxPlan, confine};
 
-use self::requests::Api;
+use self::files::Files;
+use self::messages::{Answer, Step};
+use self::requests::{Api, ApiError};
 use crate::lifelines::{ASLEEP, AWAKE, WAKE, WORD_BYTES_MAX};
 use crate::orders::{TOKEN_FD, TokenText};
 
@@ -37,7 +45,7 @@ pub fn run_agent(variable: impl Fn(&str) -> Option<String>) -> ExitCode {
         return ExitCode::from(MISUSED);
     };
     // All of it is held until the process ends.
-    let _confined = match confine(&plan, Kernel::of_this_machine(), &[0, 1, 2]) {
+    let confined = match confine(&plan, Kernel::of_this_machine(), &[0, 1, 2]) {
         Ok(confined) => confined,
         Err(why) => {
             eprintln!("not started: {why}");
@@ -49,7 +57,7 @@ pub fn run_agent(variable: impl Fn(&str) -> Option<String>) -> ExitCode {
         eprintln!("not started: {url} is not where a server is");
         return ExitCode::from(MISUSED);
     };
-    live(&mut lifeline, &api)
+    live(&mut lifeline, &api, &Files::of(&confined.folders))
 }
 
 fn orders(lifeline: &mut BufReader<StdinLock<'_>>) -> Option<(TokenText, SandboxPlan)> {
@@ -71,17 +79,16 @@ fn line(lifeline: &mut impl BufRead, bytes_max: u64) -> Option<String> {
     text.strip_suffix('\n').map(str::to_owned)
 }
 
-fn live(lifeline: &mut impl BufRead, api: &Api) -> ExitCode {
+fn live(lifeline: &mut BufReader<StdinLock<'_>>, api: &Api, files: &Files<'_>) -> ExitCode {
+    let mut is_known = false;
     loop {
         if say(AWAKE).is_err() {
             return ExitCode::SUCCESS;
         }
-        match api.present_itself() {
-            Ok(()) => println!("awake: the server knows this agent"),
-            Err(why) => {
-                eprintln!("{why}");
-                return ExitCode::from(UNKNOWN);
-            }
+        if let Err(why) = work(api, files, &mut is_known) {
+            // What it was at ends with it, and is begun again with the next process.
+            eprintln!("{why}");
+            return ExitCode::from(UNKNOWN);
         }
         if say(ASLEEP).is_err() {
             return ExitCode::SUCCESS;
@@ -90,6 +97,48 @@ fn live(lifeline: &mut impl BufRead, api: &Api) -> ExitCode {
             Some(WAKE) => {}
             // The server is gone, or is no server.
             Some(_) | None => return ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// All turns that there are for it now, one after the other.
+fn work(api: &Api, files: &Files<'_>, is_known: &mut bool) -> Result<(), ApiError> {
+    if !*is_known {
+        api.present_itself()?;
+        println!("awake: the server knows this agent");
+        *is_known = true;
+    }
+    while let Some((turn, pass)) = api.take_turn()? {
+        println!("turn {turn}: begun");
+        match lead(api, files, &turn, &pass) {
+            Ok(()) => println!("turn {turn}: over"),
+            // It is over for the server; there may be another one.
+            Err(ApiError::Refused(status, why)) => {
+                eprintln!("turn {turn}: refused ({status}): {why}")
+            }
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
+}
+
+fn lead(api: &Api, files: &Files<'_>, turn: &str, pass: &TokenText) -> Result<(), ApiError> {
+    let mut answers = Vec::new();
+    loop {
+        let Step { over, calls } = api.step(turn, pass, answers)?;
+        if over {
+            return Ok(());
+        }
+        answers = Vec::with_capacity(calls.len());
+        for call in calls {
+            match call.file {
+                Some(order) => answers.push(Answer {
+                    call: call.call,
+                    file: files.answer(order),
+                }),
+                None if api.call(turn, pass, call.call)?.over => return Ok(()),
+                None => {}
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The agents of these settings: each persona with its brain, its budget and its prices.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use void_agent::brains::{
 };
 use void_agent::gateway::Gateway;
 use void_agent::personas::Persona;
+use void_agent::turns::ProcessAgents;
 use void_control::agents::ResidentsError;
 use void_control::tree::TreePlaces;
 use void_control::{Control, agents, tree};
@@ -50,6 +52,43 @@ pub(crate) fn load(
         });
     }
     Ok(agents)
+}
+
+/// With what agents think that have a process of their own: each as its table says, and by rules whoever came after the
+/// settings were read.
+pub(crate) fn of_processes(
+    settings: &Settings,
+    environment: &Environment,
+    listening: SocketAddr,
+) -> Result<ProcessAgents, CommandError> {
+    let mut maker = Maker {
+        settings,
+        environment,
+        listening,
+        http: None,
+    };
+    let personas = personas::load(&settings.data.value)?;
+    let mut agents: BTreeMap<AgentName, Arc<Agent>> = BTreeMap::new();
+    for (slug, wanted) in &settings.agents {
+        let Ok(name) = slug.parse::<AgentName>() else {
+            continue;
+        };
+        if personas.get(slug).is_some() {
+            continue;
+        }
+        let (brain, gateway) = maker.brain(&Persona::of_process(&name), wanted)?;
+        let agent = Agent {
+            gateway,
+            daily_tokens: wanted.daily_tokens.value,
+            prices: wanted.prices,
+            ..Agent::of_process(&name, wanted.brain.value.as_str(), brain)
+        };
+        agents.insert(name, Arc::new(agent));
+    }
+    Ok(Arc::new(move |name| match agents.get(name) {
+        Some(agent) => Arc::clone(agent),
+        None => Arc::new(Agent::of_process(name, "builtin", Arc::new(BuiltinBrain))),
+    }))
 }
 
 /// Lets everybody live here whose name is not taken for that of another agent.

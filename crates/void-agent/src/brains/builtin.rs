@@ -38,6 +38,7 @@ mod unclear;
 mod undo;
 mod unsupported;
 mod verbs;
+mod wakes;
 mod words;
 
 use serde_json::{Map, Value, json};
@@ -168,6 +169,8 @@ struct Knowledge<'a> {
     /// What the owner said in earlier turns, newest last.
     said_earlier: Vec<&'a str>,
     tools: Vec<&'a str>,
+    /// What began this turn, where nobody spoke.
+    causes: Option<Value>,
     /// Tool, arguments and result, in order.
     results: Vec<(String, Value, Value)>,
 }
@@ -197,7 +200,11 @@ impl Knowledge<'_> {
 }
 
 fn next(prompt: &Prompt) -> Next {
-    intents::next(&look_back(prompt))
+    let known = look_back(prompt);
+    match &known.causes {
+        Some(causes) => wakes::next(&known, causes),
+        None => intents::next(&known),
+    }
 }
 
 fn look_back(prompt: &Prompt) -> Knowledge<'_> {
@@ -211,6 +218,7 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
         earlier: Vec::new(),
         said_earlier: Vec::new(),
         tools: prompt.tools.iter().map(|tool| tool.name.as_str()).collect(),
+        causes: None,
         results: Vec::new(),
     };
     let mut calls: Vec<&ToolCall> = Vec::new();
@@ -220,7 +228,12 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
             Message::User(text) => {
                 known.said_before = Some(known.said).filter(|said| !said.is_empty());
                 known.said_earlier.extend(known.said_before);
-                (known.said, known.is_second_attempt) = without_record(text);
+                known.causes = wakes::causes(text);
+                // What woke her is nobody's words.
+                (known.said, known.is_second_attempt) = match known.causes {
+                    Some(_) => ("", false),
+                    None => without_record(text),
+                };
                 known.asked = before.and_then(asked_in);
                 known.said_last = before.and_then(last_text);
                 note_requests(&mut known);

@@ -8,7 +8,7 @@ use void_control::agent_messages::{
     self, ReceiveError, ReceiveRequest, Received, SendError, SendRequest, Sent, WakeError,
 };
 use void_domain::agent_messages::{
-    AgentMessage, AgentMessageState, InvalidMessageKey, MessageContent, MessageText, WakeCause,
+    AgentMessage, AgentMessageState, InvalidMessageKey, MessageContent, MessageText, OwnWake,
 };
 use void_domain::failures::FailureCode;
 use void_domain::taint::Taint;
@@ -92,7 +92,7 @@ enum Cause {
     Job,
 }
 
-impl From<Cause> for WakeCause {
+impl From<Cause> for OwnWake {
     fn from(cause: Cause) -> Self {
         match cause {
             Cause::Timer => Self::Timer,

@@ -18,10 +18,11 @@ use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
 use void_domain::text;
 
+use super::led::Led;
 use super::live::{ChatEvent, Live};
 use super::passes::Models;
 use super::transcripts::Transcript;
-use super::{outcomes, places, prompts};
+use super::{files, outcomes, places, prompts};
 use crate::agents::Agent;
 use crate::brains::{
     Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, Usage,
@@ -89,17 +90,29 @@ impl Running {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What it has read so far that a stranger could have written.
+    pub(super) fn taint(&self) -> Taint {
+        self.open().taint.clone()
+    }
+
     /// What it has come to.
     pub(super) fn transcript(&self) -> Transcript {
         self.open().clone()
     }
 
-    /// From the first prompt to the last word, within the limits of time and length.
-    pub(super) async fn run(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
+    /// From the first prompt to the last word, here or in the agent's process, within the limits of time and length.
+    pub(super) async fn run(&self, begun: &Begun, pass: Option<Secret>, led: Option<Led>) -> Ended {
+        match led {
+            None => self.within_limits(self.rounds(begun, pass)).await,
+            Some(led) => self.within_limits(self.led(begun, pass, led)).await,
+        }
+    }
+
+    async fn within_limits(&self, work: impl Future<Output = Ended>) -> Ended {
         let end = Instant::now() + limits::TURN_TIME_MAX;
         let mut stopping = self.control.stopping();
         let ended = tokio::select! {
-            ended = tokio::time::timeout_at(end, self.rounds(begun, pass)) => {
+            ended = tokio::time::timeout_at(end, work) => {
                 ended.unwrap_or_else(|_| self.at_limit(&format!(
                     "a turn takes at most {} seconds",
                     limits::TURN_TIME_MAX.as_secs()
@@ -119,34 +132,56 @@ impl Running {
         ended
     }
 
-    async fn rounds(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
-        let outcomes = match outcomes::since(&self.control, begun).await {
-            Ok(outcomes) => outcomes,
-            Err(error) => return Ended::Failed(super::unavailable(&error)),
-        };
-        let mut prompt = Prompt {
-            system: self.agent.system_prompt(&self.ctx),
+    /// What the brain is asked first.
+    pub(super) async fn prompt(
+        &self,
+        begun: &Begun,
+        pass: Option<Secret>,
+    ) -> Result<Prompt, Ended> {
+        let outcomes = outcomes::since(&self.control, begun).await;
+        let outcomes = outcomes.map_err(|error| Ended::Failed(super::unavailable(&error)))?;
+        let own = self.tools.iter().map(|tool| prompts::spec(tool));
+        let files = self.agent.is_process.then(files::specs);
+        Ok(Prompt {
+            system: self.agent.system_prompt(&self.control, &self.ctx),
             place: places::summary(&self.control, &self.ctx, begun.conversation.space_id).await,
             messages: prompts::history(begun, &outcomes),
-            tools: self.tools.iter().map(|tool| prompts::spec(tool)).collect(),
+            tools: own.chain(files.into_iter().flatten()).collect(),
             output_tokens_max: limits::TURN_OUTPUT_TOKENS_MAX,
             session: self.open().session.clone(),
             pass,
+        })
+    }
+
+    /// The next answer of the brain with the calls that it wants, or the end.
+    pub(super) async fn next_calls(
+        &self,
+        prompt: &Prompt,
+        rounds: &mut u32,
+    ) -> Result<(Reply, Vec<ToolCall>), Ended> {
+        let reply = self.answer(prompt).await.map_err(Ended::Failed)?;
+        let wanted = calls_in(&reply);
+        if wanted.is_empty() || reply.stop != Stop::ToolUse {
+            return Err(self.last_word(&reply.stop));
+        }
+        *rounds += 1;
+        match self.limit_reached(*rounds, wanted.len()) {
+            Some(limit) => Err(self.at_limit(&limit)),
+            None => Ok((reply, wanted)),
+        }
+    }
+
+    async fn rounds(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
+        let mut prompt = match self.prompt(begun, pass).await {
+            Ok(prompt) => prompt,
+            Err(ended) => return ended,
         };
         let mut rounds = 0;
         loop {
-            let reply = match self.answer(&prompt).await {
-                Ok(reply) => reply,
-                Err(failure) => return Ended::Failed(failure),
+            let (reply, wanted) = match self.next_calls(&prompt, &mut rounds).await {
+                Ok(next) => next,
+                Err(ended) => return ended,
             };
-            let wanted = calls_in(&reply);
-            if wanted.is_empty() || reply.stop != Stop::ToolUse {
-                return self.last_word(&reply.stop);
-            }
-            rounds += 1;
-            if let Some(limit) = self.limit_reached(rounds, wanted.len()) {
-                return self.at_limit(&limit);
-            }
             let mut results = Vec::with_capacity(wanted.len());
             for call in wanted {
                 results.push(self.answer_call(call).await);
@@ -252,7 +287,7 @@ impl Running {
         self.put(sentence);
     }
 
-    fn paragraph(&self) {
+    pub(super) fn paragraph(&self) {
         let gap = {
             let transcript = self.open();
             !transcript.body.is_empty() && !transcript.body.ends_with("\n\n")
@@ -310,7 +345,7 @@ impl Running {
     }
 
     /// A call that the model wrote, answered with something that it can read, whatever happens.
-    async fn answer_call(&self, call: ToolCall) -> ToolResult {
+    pub(super) async fn answer_call(&self, call: ToolCall) -> ToolResult {
         let outcome = match call.arguments {
             Arguments::Object(arguments) => self.use_tool(&call.name, arguments).await,
             Arguments::Malformed(_) => {
@@ -382,7 +417,7 @@ impl Running {
     }
 
     /// From here on the turn is tainted, on the record too; only then may the model read on.
-    async fn taint_with(&self, sources: &[String]) -> Result<(), ToolError> {
+    pub(super) async fn taint_with(&self, sources: &[String]) -> Result<(), ToolError> {
         let taint = {
             let mut transcript = self.open();
             let sources = Taint::from_sources(sources.to_vec());
@@ -397,7 +432,7 @@ impl Running {
     }
 
     /// The name is as the model wrote it.
-    fn note_step(
+    pub(super) fn note_step(
         &self,
         name: &str,
         args_summary: String,

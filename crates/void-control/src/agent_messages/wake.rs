@@ -5,7 +5,7 @@
 
 use void_domain::actors::Actor;
 use void_domain::agent_messages::{
-    AgentMessage, MailboxFull, MessageContent, Sender, SenderRank, TooManySends, WakeCause,
+    AgentMessage, MailboxFull, MessageContent, OwnWake, Sender, SenderRank, TooManySends,
 };
 use void_domain::agents::AgentName;
 use void_domain::taint::Taint;
@@ -39,7 +39,7 @@ pub enum WakeError {
 pub async fn wake(
     control: &Control,
     ctx: &Ctx,
-    cause: WakeCause,
+    cause: OwnWake,
     taint: Taint,
 ) -> Result<Sent, WakeError> {
     let tree = control.in_force.tree.opened().await;

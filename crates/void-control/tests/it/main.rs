@@ -17,6 +17,7 @@ mod stories;
 
 mod agent_messages;
 mod agent_processes;
+mod agent_turns;
 mod busy;
 mod callers;
 mod changes;

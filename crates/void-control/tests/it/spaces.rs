@@ -191,6 +191,7 @@ async fn a_conversation_is_taken_along_and_away(plane: &mut Plane) {
     ));
     let id = talk.unwrap().id;
     let answering = conversations::Answering {
+        is_process: false,
         agent: "blue".to_owned(),
         brain: "scripted".to_owned(),
         model: "scripted-1".to_owned(),

@@ -127,14 +127,14 @@ fn a_key_is_a_short_word() {
 
 #[test]
 fn every_word_is_read_back_and_no_other() {
-    for cause in WakeCause::ALL {
-        assert_eq!(WakeCause::parse(cause.as_str()), Some(cause));
+    for cause in OwnWake::ALL {
+        assert_eq!(OwnWake::parse(cause.as_str()), Some(cause));
     }
     for reason in DeadReason::ALL {
         assert_eq!(DeadReason::parse(reason.as_str()), Some(reason));
         assert!(!reason.words().is_empty());
     }
-    assert_eq!(WakeCause::parse("restart caddy"), None);
+    assert_eq!(OwnWake::parse("restart caddy"), None);
     for sender in [Sender::Owner, Sender::Agent("owner-2".parse().unwrap())] {
         assert_eq!(sender.to_string().parse(), Ok(sender));
     }

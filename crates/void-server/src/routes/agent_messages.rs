@@ -14,7 +14,7 @@ use void_control::agent_messages::{
 };
 use void_domain::actors::Actor;
 use void_domain::agent_messages::{
-    AgentMessage, AgentMessageState, MessageContent, MessageText, TooManySends, WakeCause,
+    AgentMessage, AgentMessageState, MessageContent, MessageText, OwnWake, TooManySends,
 };
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
@@ -185,7 +185,7 @@ pub(crate) async fn wake(
     Segment(name): Segment,
     Body(request): Body<AgentWakeRequest>,
 ) -> Result<Json<AgentWakeResponse>, ApiError> {
-    let cause = WakeCause::parse(&request.cause)
+    let cause = OwnWake::parse(&request.cause)
         .ok_or_else(|| ApiError::invalid_field("cause", "must be timer, file, hook or job"))?;
     // Of another name there is nothing to wake, whoever has it.
     let is_own = matches!(&ctx.actor, Actor::Agent { name: own, .. } if own.as_str() == name);

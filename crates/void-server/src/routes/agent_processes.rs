@@ -268,12 +268,12 @@ pub(crate) async fn logs(
     Ok(Json(AgentLogResponse { lines }))
 }
 
-fn parse(name: &str) -> Result<AgentName, ApiError> {
+pub(super) fn parse(name: &str) -> Result<AgentName, ApiError> {
     name.parse()
         .map_err(|_| refused(AgentProcessError::Unknown))
 }
 
-fn refused(error: AgentProcessError) -> ApiError {
+pub(super) fn refused(error: AgentProcessError) -> ApiError {
     let message = error.to_string();
     match error {
         AgentProcessError::NotAbove { .. } => ApiError::forbidden(message),

@@ -168,7 +168,7 @@ pub(crate) async fn conversation(
 }
 
 async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationResponse>, ApiError> {
-    let agent = find(app, slug)?;
+    let agent = &find(app, slug)?;
     let current = conversations::current(app.control(), ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(current.await.map_err(turn_error)?);
     // Whoever opens a conversation is told as whom the agent acts.
@@ -190,7 +190,7 @@ pub(crate) async fn conversations_with(
     Segment(slug): Segment,
     Query(page): Query<HistoryQuery>,
 ) -> Result<Json<ConversationsResponse>, ApiError> {
-    let agent = find(&app, &slug)?;
+    let agent = &find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
     let limit = page_rows(page.limit)?;
     let (slug, words) = (agent.persona.slug.as_str(), searched(page.q.as_deref())?);
@@ -218,7 +218,7 @@ pub(crate) async fn begin(
     Caller(ctx): Caller,
     Segment(slug): Segment,
 ) -> Result<Json<ConversationResponse>, ApiError> {
-    let agent = find(&app, &slug)?;
+    let agent = &find(&app, &slug)?;
     let started = conversations::start(app.control(), &ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(started.await.map_err(turn_error)?);
     Ok(Json(conversation_response(&app, agent, place).await?))
@@ -230,7 +230,7 @@ pub(crate) async fn little_blue_turn(
     admitted: Admitted,
     Body(request): Body<SayRequest>,
 ) -> Result<Response, ApiError> {
-    let agent = find(&app, LITTLE_BLUE)?;
+    let agent = &find(&app, LITTLE_BLUE)?;
     let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug.as_str());
     let (id, view) = (
         current.await.map_err(turn_error)?.id,
@@ -253,8 +253,9 @@ pub(crate) async fn little_blue_turn(
     ))
 }
 
-pub(super) fn find<'a>(app: &'a App, slug: &str) -> Result<&'a Arc<Agent>, ApiError> {
-    let found = app.talk().agent(slug);
+/// One who lives here, or one with a process of its own.
+pub(super) fn find(app: &App, slug: &str) -> Result<Arc<Agent>, ApiError> {
+    let found = app.talk().find(slug);
     found.ok_or_else(|| {
         ApiError::not_found("there is no such agent here").hint("void agents ls shows who is")
     })

@@ -263,12 +263,12 @@ fn subject(kind: &str, id: &str) -> Result<ConversationSubject, ApiError> {
 }
 
 /// Whom the owner talks to: whoever is named, or who answers in that space.
-pub(super) async fn agent_in<'a>(
-    app: &'a App,
+pub(super) async fn agent_in(
+    app: &App,
     ctx: &Ctx,
     space: Option<SpaceId>,
     named: Option<&str>,
-) -> Result<&'a Arc<Agent>, ApiError> {
+) -> Result<Arc<Agent>, ApiError> {
     if let Some(named) = named {
         return agents::find(app, named);
     }
@@ -276,11 +276,11 @@ pub(super) async fn agent_in<'a>(
         Some(id) => {
             let found = knowledge::find(app.control(), ctx, EntityId::Space(id)).await;
             let found = found.map_err(|error| knowledge_error(error, EntityKind::Space))?;
-            agent_name(&found.head.details).and_then(|name| app.talk().agent(name))
+            agent_name(&found.head.details).and_then(|name| app.talk().find(name))
         }
         None => None,
     };
-    match chosen.or_else(|| app.talk().agent(COMPANION)) {
+    match chosen.or_else(|| app.talk().find(COMPANION)) {
         Some(agent) => Ok(agent),
         None => agents::find(app, agents::LITTLE_BLUE),
     }
@@ -310,7 +310,7 @@ pub(crate) async fn attach(
         }
         ConversationSubject::Service(_) | ConversationSubject::Action(_) => None,
     };
-    let agent = agent_in(&app, &ctx, space, request.agent.as_deref()).await?;
+    let agent = &agent_in(&app, &ctx, space, request.agent.as_deref()).await?;
     let slug = agent.persona.slug.as_str();
     let found = conversations::about(app.control(), &ctx, slug, about).await;
     let place = found.map_err(turn_error)?.into();
@@ -418,7 +418,7 @@ pub(crate) async fn say(
     Body(request): Body<SayRequest>,
 ) -> Result<Json<StartedResponse>, ApiError> {
     let conversation = find(&app, &id).await?;
-    let agent = agent_of(&app, &conversation)?;
+    let agent = &agent_of(&app, &conversation)?;
     let (id, view) = (conversation.id, looked_at(request.view)?);
     let said = app
         .talk()
@@ -509,7 +509,7 @@ pub(crate) async fn retry(
     Body(request): Body<RetryRequest>,
 ) -> Result<Json<StartedResponse>, ApiError> {
     let conversation = find(&app, &id).await?;
-    let agent = agent_of(&app, &conversation)?;
+    let agent = &agent_of(&app, &conversation)?;
     let message = match &request.message_id {
         Some(text) => find_turn(&app, &conversation, text).await?,
         None => newest_turn(&app, &conversation).await?,
@@ -533,7 +533,7 @@ async fn find(app: &App, id: &str) -> Result<Conversation, ApiError> {
         .ok_or_else(unknown)
 }
 
-fn agent_of<'a>(app: &'a App, conversation: &Conversation) -> Result<&'a Arc<Agent>, ApiError> {
+fn agent_of(app: &App, conversation: &Conversation) -> Result<Arc<Agent>, ApiError> {
     agents::find(app, &conversation.agent)
 }
 

@@ -139,7 +139,7 @@ pub(crate) async fn conversation(
     InSpace(space): InSpace,
     Query(query): Query<ConversationQuery>,
 ) -> Result<Json<ConversationResponse>, ApiError> {
-    let agent = agent_in(&app, &ctx, Some(space), query.agent.as_deref()).await?;
+    let agent = &agent_in(&app, &ctx, Some(space), query.agent.as_deref()).await?;
     let slug = agent.persona.slug.as_str();
     let found = conversations::ambient(app.control(), &ctx, space, slug).await;
     let place = found.map_err(turn_error)?.into();

@@ -14,7 +14,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_access::OwnerAccess;
 use void_agent::agents::{self, Agent};
-use void_agent::turns::Talk;
+use void_agent::brains::BuiltinBrain;
+use void_agent::turns::{ProcessAgents, Talk};
 use void_api::doctor::Finding;
 use void_bridge::BridgeConfig;
 use void_channels::{Channel, Checker, ProxmoxConfig};
@@ -514,7 +515,7 @@ impl Setup {
         let owner_access = plane.owner_access().clone();
         let bound = Bound::to(self.listen).await.unwrap();
         let address = bound.address;
-        let talk = Talk::new(control.clone(), self.agents);
+        let talk = Talk::with_processes(control.clone(), self.agents, Some(by_rules()));
         let processes = agent_processes::processes(&control, self.lab.path(), address);
         let router = void_server::router(ServerConfig {
             plane,
@@ -564,4 +565,9 @@ impl Setup {
         }
         Ok(app)
     }
+}
+
+/// Whoever has a process thinks by rules.
+fn by_rules() -> ProcessAgents {
+    Arc::new(|name| Arc::new(Agent::of_process(name, "builtin", Arc::new(BuiltinBrain))))
 }

@@ -139,6 +139,18 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "startAgent" => ("/api/agents/no-such/start".to_owned(), None, 404),
         "stopAgent" => ("/api/agents/no-such/stop".to_owned(), None, 404),
         "restartAgent" => ("/api/agents/no-such/restart".to_owned(), None, 404),
+        "requestTurn" => ("/api/agents/no-such/turns".to_owned(), None, 404),
+        "takeTurn" => ("/api/agents/no-such/turn".to_owned(), None, 404),
+        "stepTurn" => (
+            format!("/api/agents/no-such/turns/{NOBODY}/step"),
+            Some(json!({"answers": []})),
+            404,
+        ),
+        "answerCall" => (
+            format!("/api/agents/no-such/turns/{NOBODY}/calls"),
+            Some(json!({"call": 0})),
+            404,
+        ),
         "getAgentLogs" => ("/api/agents/no-such/logs".to_owned(), None, 404),
         "listAgentMessages" => ("/api/agents/no-such/messages".to_owned(), None, 404),
         "sendAgentMessage" => {
@@ -255,10 +267,10 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
         Worth::Nothing if matches!(access, Access::Public | Access::Local) => return Passes,
         Worth::Nothing => return Unauthenticated,
         // A model that holds the owner's token would be the owner.
-        Worth::Owner => {
-            let not = [Access::Tools, Access::Turn, Access::Node, Access::Wake];
-            !not.contains(&access)
-        }
+        Worth::Owner => !matches!(
+            access,
+            Access::Tools | Access::Turn | Access::Node | Access::Wake | Access::OwnProcess
+        ),
         Worth::Viewer => access == Access::Public || readers.contains(&access),
         Worth::Agent(has) => match access {
             Access::Public | Access::Wake => true,
@@ -270,9 +282,12 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
             Access::Suggest => has.contains(&"suggest"),
             Access::Withdraw => has.contains(&"act") || has.contains(&"suggest"),
             Access::Audit => has.contains(&"audit.read"),
-            Access::Owner | Access::OwnerRecent | Access::Turn | Access::Node | Access::Process => {
-                false
-            }
+            Access::Owner
+            | Access::OwnerRecent
+            | Access::Turn
+            | Access::Node
+            | Access::Process
+            | Access::OwnProcess => false,
         },
         Worth::Node => matches!(access, Access::Public | Access::Node),
     };

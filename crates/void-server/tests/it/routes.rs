@@ -2,7 +2,8 @@
 
 pub mod actions;
 pub mod agent_messages;
-mod agent_processes;
+pub mod agent_processes;
+mod agent_turns;
 mod agents;
 pub mod attachments;
 mod audit;

@@ -143,6 +143,7 @@ export const AUDIT_STRINGS = {
   "audit.did.proposal.vetoed": "Vetoed: {what}",
   "audit.did.proposal.annotated": "Put words beside: {what}",
   "audit.did.proposal.hold_lifted": "Lifted the hold on: {what}",
+  "audit.did.turn.given_up": "{name} was not woken for it again: its turns failed too often",
   "audit.did.agent.updated": "Restarted {name} on its newest config",
   "audit.did.agent.destroyed": "Destroyed the agent {name}",
   "audit.did.agent.paused": "Paused the agent {name}",

@@ -1,7 +1,7 @@
 //! Rows of `agent_messages` as messages. A state that cannot be is an error that names the row.
 
 use void_domain::agent_messages::{
-    AgentMessage, AgentMessageState, DeadReason, MessageContent, MessageText, WakeCause,
+    AgentMessage, AgentMessageState, DeadReason, MessageContent, MessageText, OwnWake,
 };
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
@@ -27,7 +27,7 @@ pub(super) fn message(row: &Row) -> Result<AgentMessage, StoreError> {
         "text" => {
             MessageContent::Text(row.parsed("content", |text| MessageText::parse(text).ok())?)
         }
-        "wake" => MessageContent::Wake(row.parsed("content", WakeCause::parse)?),
+        "wake" => MessageContent::Wake(row.parsed("content", OwnWake::parse)?),
         _ => return Err(row.corrupt("an unknown kind")),
     };
     Ok(AgentMessage {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use void_domain::agent_messages::{
     AgentMessage, AgentMessageState, DeadReason, EXPIRES_AFTER, MailboxLoad, MessageContent,
-    MessageText, Sender, WakeCause,
+    MessageText, OwnWake, Sender,
 };
 use void_domain::agents::AgentName;
 use void_domain::ids::AgentMessageId;
@@ -50,7 +50,7 @@ async fn a_message_goes_its_way_once() {
         let (store, engine) = (&engine.store, engine.name);
         let first = message(1, "agent-alice", "bob");
         let wake = AgentMessage {
-            content: MessageContent::Wake(WakeCause::Hook),
+            content: MessageContent::Wake(OwnWake::Hook),
             taint: Taint::from_sources(vec!["page".to_owned()]),
             ..message(2, "agent-bob", "bob")
         };
@@ -95,7 +95,7 @@ async fn a_message_goes_its_way_once() {
         let waiting = on!(store, |tx| table::find_waiting_wake(
             tx,
             &bob,
-            WakeCause::Hook
+            OwnWake::Hook
         ));
         assert_eq!(waiting.unwrap(), Some(wake), "{engine}");
         // What was not handed out is not acknowledged.

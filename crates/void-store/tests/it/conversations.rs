@@ -78,6 +78,7 @@ fn ended(state: TurnState) -> Turn {
         },
         tainted_by: Taint::from_sources(vec!["output of X".to_owned()]),
         session: Some("s-1".to_owned()),
+        causes: Vec::new(),
     }
 }
 

@@ -14,6 +14,7 @@
 
 mod agent_messages;
 mod agent_processes;
+mod agent_turns;
 mod agents;
 mod alerts;
 mod backups;

@@ -46,6 +46,28 @@ impl Asked {
     }
 }
 
+/// Whether the process has a word of the server before it to which it has not said anything yet. Then another one waits:
+/// a process that reads nothing cannot keep the server at writing to it, and no wake is lost.
+#[derive(Default)]
+struct Woken {
+    is_told: bool,
+    is_wanted_again: bool,
+}
+
+impl Woken {
+    /// Whether the word is to be said now.
+    fn want(&mut self) -> bool {
+        self.is_wanted_again = self.is_told;
+        !std::mem::replace(&mut self.is_told, true)
+    }
+
+    /// The process said something. Whether the word is to be said again.
+    fn heard(&mut self) -> bool {
+        self.is_told = std::mem::take(&mut self.is_wanted_again);
+        self.is_told
+    }
+}
+
 /// Why a process is no longer there.
 enum Left {
     /// Somebody wants so; the server ends if it is nobody.
@@ -149,7 +171,7 @@ impl Supervised {
     }
 
     async fn accompany(&mut self, process: &mut Process) -> Left {
-        let mut begun = Vec::new();
+        let (mut begun, mut woken) = (Vec::new(), Woken::default());
         let ready_within = self.shared.config.patience.ready_within;
         let ready_until = tokio::time::Instant::now() + ready_within;
         loop {
@@ -162,13 +184,16 @@ impl Supervised {
                         if !self.take(&word).await {
                             return Left::Unasked(Ending::Garbled);
                         }
+                        if woken.heard() {
+                            process.tell(WAKE).await;
+                        }
                         tokio::time::sleep(WORDS_APART).await;
                     }
                 },
                 asked = self.asked.recv() => match asked {
                     Some(asked) if asked.what == What::Start => asked.tell_done(),
                     Some(asked) if asked.what == What::Wake => {
-                        if self.shared.host.may_wake(&self.name).await {
+                        if woken.want() && self.shared.host.may_wake(&self.name).await {
                             process.tell(WAKE).await;
                         }
                         asked.tell_done();
@@ -290,5 +315,23 @@ async fn keep(shared: &Shared, order: &Order, mut output: pipe::Receiver) -> io:
         }
         log.push(at_ms, piece.get(..count).unwrap_or_default())?;
         tokio::time::sleep(WORDS_APART).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_is_before_a_process_and_none_is_lost() {
+        let mut woken = Woken::default();
+        assert!(woken.want());
+        for _ in 0..1_000 {
+            assert!(!woken.want());
+        }
+        // It may have looked before the last of them.
+        assert!(woken.heard());
+        assert!(!woken.heard());
+        assert!(woken.want());
     }
 }

@@ -30,6 +30,8 @@ pub(crate) enum AgentsCommand {
     Pause(AgentArgs),
     /// Let a paused agent go on
     Resume(AgentArgs),
+    /// Have an agent with a process look around, in a turn of its own
+    Wake(AgentArgs),
     /// What an agent's processes wrote
     Logs(AgentLogsArgs),
     /// Put a message of yours into an agent's mailbox

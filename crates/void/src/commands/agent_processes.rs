@@ -86,6 +86,18 @@ pub(super) async fn pause(
     Ok(Exit::Done)
 }
 
+pub(super) async fn wake(session: &Session<'_>, name: &str) -> Result<Exit, CommandError> {
+    let path = format!("/api/agents/{}/turns", segment(name));
+    let answer = session.client()?.post(&path, &json!({})).await?;
+    match session.output.json {
+        true => session.output.value(answer),
+        false => session
+            .output
+            .line(format!("{name} has a turn as soon as it can.")),
+    }
+    Ok(Exit::Done)
+}
+
 fn state(word: &str) -> &str {
     match word {
         "given_up" => "given up",

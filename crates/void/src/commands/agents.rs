@@ -27,6 +27,7 @@ pub(super) async fn run(
         AgentsCommand::Destroy(args) => agent_processes::destroy(session, &args).await,
         AgentsCommand::Pause(args) => agent_processes::pause(session, "pause", &args.name).await,
         AgentsCommand::Resume(args) => agent_processes::pause(session, "resume", &args.name).await,
+        AgentsCommand::Wake(args) => agent_processes::wake(session, &args.name).await,
         AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
         AgentsCommand::Send(args) => agent_messages::send(session, args).await,
         AgentsCommand::Mailbox(args) => agent_messages::mailbox(session, &args).await,

@@ -57,11 +57,12 @@ pub(super) async fn run(
     let settings = Settings::load(&flags, &nothing)?;
     let plane = compose::plane(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
+    let minds = agents::of_processes(&settings, &nothing, bound.address)?;
     agents::open_tree(plane.control(), &settings, &agents);
     let captures = compose::captures(&settings)?;
     let api = agents::reached_at(bound.address);
     let processes = processes::of(&settings, plane.control(), api)?;
-    let serves = (plane, captures, agents, processes);
+    let serves = (plane, captures, (agents, minds), processes);
     let serving = Serving::start(bound, serves, &settings, &nothing);
     let waiting = ask_for_something(&settings, &nothing).await?;
     let today = waiting.created_at.get(..DAY_CHARACTERS).unwrap_or_default();

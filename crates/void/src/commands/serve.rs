@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 use void_agent::agents::Agent;
-use void_agent::turns::Talk;
+use void_agent::turns::{ProcessAgents, Talk};
 use void_capture::Captures;
 use void_control::agent_processes::AgentProcesses;
 use void_control::{Control, health, instances};
@@ -80,6 +80,7 @@ pub(super) async fn serve(
         )
     })?;
     let agents = agents::load(settings, session.environment, bound.address)?;
+    let minds = agents::of_processes(settings, session.environment, bound.address)?;
     let plane = compose::plane(settings, session.environment, Label::Real)
         .await
         .map_err(|problem| match problem.code.known() {
@@ -108,7 +109,7 @@ pub(super) async fn serve(
     let captures = compose::captures(settings)?;
     let api = agents::reached_at(address);
     let processes = processes::of(settings, plane.control(), api)?;
-    let serves = (plane, captures, agents, processes);
+    let serves = (plane, captures, (agents, minds), processes);
     let mut serving = Serving::start(bound, serves, settings, session.environment);
     notify_systemd(session, "READY=1");
     loop {
@@ -179,6 +180,7 @@ async fn may_reload(
     compose::channels(&settings, session.environment, &catalogue)?;
     notifiers::notifiers(&settings, session.environment)?;
     agents::load(&settings, session.environment, address)?;
+    agents::of_processes(&settings, session.environment, address)?;
     let other = instances::who_disagrees(control, catalogue.digest())
         .await
         .map_err(compose::store_problem)?;
@@ -203,6 +205,8 @@ fn already_runs(settings: &Settings) -> Option<CommandError> {
     Some(CommandError::failed(FailureCode::InUse, message).next("void status"))
 }
 
+type Serves = (Plane, Captures, (Vec<Agent>, ProcessAgents), AgentProcesses);
+
 /// A control plane that answers.
 pub(super) struct Serving {
     control: Control,
@@ -214,14 +218,14 @@ pub(super) struct Serving {
 impl Serving {
     pub(super) fn start(
         bound: Bound,
-        (plane, captures, agents, processes): (Plane, Captures, Vec<Agent>, AgentProcesses),
+        (plane, captures, (agents, minds), processes): Serves,
         settings: &Settings,
         environment: &Environment,
     ) -> Self {
         let control = plane.control().clone();
         let doctor = doctor::of_the_server(settings, environment, bound.address);
         let router = void_server::router(ServerConfig {
-            talk: Talk::new(control.clone(), agents),
+            talk: Talk::with_processes(control.clone(), agents, Some(minds)),
             plane,
             captures,
             processes: processes.clone(),
@@ -238,6 +242,7 @@ impl Serving {
             if let Err(error) = resumed.resume().await {
                 tracing::error!(%error, "agents that ran before cannot be started again");
             }
+            resumed.attend().await;
         });
         Self {
             control,

@@ -1,12 +1,27 @@
-//! Who may have a table `[agents.NAME]`: those who come with Void, and the personas of the data folder.
+//! Who may have a table `[agents.NAME]`: those who come with Void, the personas of the data folder, and agents with a
+//! process of their own.
 
+use std::fs;
 use std::path::Path;
 
 use void_agent::personas::Personas;
 use void_domain::agents::AgentName;
+use void_tree::{MEMBERS_MAX, ROOT, Topology};
 
 use crate::exit::CommandError;
 use crate::personas;
+
+/// Of `agents/NAME` and of the tree: whoever is there and lives not in the server has a process of its own.
+fn with_processes(data: &Path) -> Vec<String> {
+    let folders = fs::read_dir(data.join("agents")).into_iter().flatten();
+    let folders = folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let tree = fs::read_to_string(data.join("meta/topology.json")).ok();
+    let tree = Topology::read(tree.as_deref()).topology;
+    let names = tree.entries().map(|(name, _)| name.to_string());
+    let all = folders.chain(names);
+    let named = all.filter(|name| name != ROOT && name.parse::<AgentName>().is_ok());
+    named.take(MEMBERS_MAX).collect()
+}
 
 #[derive(Default)]
 pub(super) struct AgentNames {
@@ -24,9 +39,11 @@ impl AgentNames {
         let files = personas::names(data);
         let may_be_others = files.is_none();
         let is_new = |name: &String| !known.contains(name);
-        let own: Vec<String> = files.into_iter().flatten().filter(is_new).collect();
+        let own = files.into_iter().flatten().chain(with_processes(data));
+        let own: Vec<String> = own.filter(is_new).collect();
         known.extend(own);
         known.sort();
+        known.dedup();
         Ok(Self {
             known,
             may_be_others,

@@ -12,6 +12,7 @@
 )]
 
 mod agent_processes;
+mod agent_turns;
 mod agents;
 mod alerts;
 mod bridge;

@@ -91,7 +91,7 @@ async fn what_a_token_was_given_goes_along_with_its_wakes(plane: &mut Plane) {
         token: Some(alice),
         ..outside("alice")
     };
-    let cause = void_domain::agent_messages::WakeCause::Hook;
+    let cause = void_domain::agent_messages::OwnWake::Hook;
     plane
         .inside(async move |control, _| {
             agent_messages::wake(&control, &who, cause, Taint::clean())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use void_control::agent_messages::WakeError;
-use void_domain::agent_messages::{WAKES_PER_MINUTE, WakeCause};
+use void_domain::agent_messages::{OwnWake, WAKES_PER_MINUTE};
 
 use super::*;
 
@@ -13,7 +13,7 @@ stories!(
     the_same_cause_waits_once_and_wakes_have_a_rate,
 );
 
-async fn wake(plane: &Plane, who: Ctx, cause: WakeCause) -> Result<Sent, WakeError> {
+async fn wake(plane: &Plane, who: Ctx, cause: OwnWake) -> Result<Sent, WakeError> {
     plane
         .inside(async move |control, _| {
             agent_messages::wake(&control, &who, cause, Taint::clean()).await
@@ -24,7 +24,7 @@ async fn wake(plane: &Plane, who: Ctx, cause: WakeCause) -> Result<Sent, WakeErr
 async fn an_agent_wakes_itself_and_nobody_else(plane: &mut Plane) {
     begun(plane).await;
     for who in ["root", "alice", "dave", "little-blue"] {
-        let woken = wake(plane, inside(who), WakeCause::Timer).await.unwrap();
+        let woken = wake(plane, inside(who), OwnWake::Timer).await.unwrap();
         assert_eq!(woken.message.receiver, name(who));
         assert_eq!(woken.message.sender.name(), who);
         let got = read(plane, who, &[]).await;
@@ -40,7 +40,7 @@ async fn an_agent_wakes_itself_and_nobody_else(plane: &mut Plane) {
         .into_iter()
         .chain([owner(), inside("mallory"), outside("mallory")])
     {
-        let refused = wake(plane, who.clone(), WakeCause::Timer).await;
+        let refused = wake(plane, who.clone(), OwnWake::Timer).await;
         assert!(
             matches!(refused, Err(WakeError::Nowhere)),
             "{:?}",
@@ -51,9 +51,7 @@ async fn an_agent_wakes_itself_and_nobody_else(plane: &mut Plane) {
 
 async fn a_program_beside_an_agent_wakes_it_and_does_nothing_else(plane: &mut Plane) {
     begun(plane).await;
-    let woken = wake(plane, outside("alice"), WakeCause::File)
-        .await
-        .unwrap();
+    let woken = wake(plane, outside("alice"), OwnWake::File).await.unwrap();
     assert_eq!(woken.message.receiver, name("alice"));
     assert_eq!(texts(&read(plane, "alice", &[]).await), ["file"]);
     // It reads nothing by it, and writes nothing.
@@ -63,26 +61,22 @@ async fn a_program_beside_an_agent_wakes_it_and_does_nothing_else(plane: &mut Pl
     assert!(matches!(done, Err(SendError::Nowhere)));
     // Nobody knows who holds a resident's token, and nothing runs beside it.
     for resident in ["little-blue", "root"] {
-        let refused = wake(plane, outside(resident), WakeCause::File).await;
+        let refused = wake(plane, outside(resident), OwnWake::File).await;
         assert!(matches!(refused, Err(WakeError::Resident(_))), "{resident}");
     }
 }
 
 async fn the_same_cause_waits_once_and_wakes_have_a_rate(plane: &mut Plane) {
     begun(plane).await;
-    let first = wake(plane, outside("alice"), WakeCause::Hook)
-        .await
-        .unwrap();
+    let first = wake(plane, outside("alice"), OwnWake::Hook).await.unwrap();
     for _ in 0..5 {
-        let again = wake(plane, outside("alice"), WakeCause::Hook)
-            .await
-            .unwrap();
+        let again = wake(plane, outside("alice"), OwnWake::Hook).await.unwrap();
         assert_eq!(
             (again.is_repeat, again.message.id),
             (true, first.message.id)
         );
     }
-    let other = wake(plane, inside("alice"), WakeCause::Job).await.unwrap();
+    let other = wake(plane, inside("alice"), OwnWake::Job).await.unwrap();
     assert!(!other.is_repeat);
     assert_eq!(recorded(plane, "message.sent").await.len(), 2);
     // Once it was handed out, the next one is a new one.
@@ -90,7 +84,7 @@ async fn the_same_cause_waits_once_and_wakes_have_a_rate(plane: &mut Plane) {
     let refused = loop {
         let got = read(plane, "alice", &[]).await;
         read(plane, "alice", &ids(&got)).await;
-        match wake(plane, outside("alice"), WakeCause::Hook).await {
+        match wake(plane, outside("alice"), OwnWake::Hook).await {
             Ok(woken) => {
                 assert!(!woken.is_repeat);
                 new += 1;
@@ -103,7 +97,5 @@ async fn the_same_cause_waits_once_and_wakes_have_a_rate(plane: &mut Plane) {
     // What it sends is counted apart.
     sent(plane, "alice", "bob", "x").await;
     plane.pass(Duration::from_secs(5));
-    wake(plane, outside("alice"), WakeCause::Hook)
-        .await
-        .unwrap();
+    wake(plane, outside("alice"), OwnWake::Hook).await.unwrap();
 }

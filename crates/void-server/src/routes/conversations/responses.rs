@@ -5,6 +5,7 @@ use void_api::conversations::{
     TruthItemResponse, TruthResponse, TurnFailure, TurnResponse, UsageResponse,
 };
 use void_control::conversations::Exported;
+use void_domain::agent_turns::BegunBy;
 use void_domain::conversations::{
     ConversationSubject, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
 };
@@ -86,6 +87,7 @@ fn turn_response(turn: Turn) -> TurnResponse {
         truth_line: turn.truth.line(),
         truth: truth_response(turn.truth),
         tainted_by: turn.tainted_by.sources().to_vec(),
+        begun_by: turn.causes.iter().map(BegunBy::told).collect(),
         error,
     }
 }

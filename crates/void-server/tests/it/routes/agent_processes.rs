@@ -68,6 +68,7 @@ pub async fn calls(app: &App) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", "start"),
         ("GET", "process"),
         ("GET", "logs"),
+        ("POST", "wake"),
         ("POST", "restart"),
         ("POST", "update"),
         ("POST", "pause"),
@@ -77,6 +78,11 @@ pub async fn calls(app: &App) -> Vec<(&'static str, String, Option<Value>)> {
     ]
     .map(|(method, what)| (method, format!("/api/agents/alice/{what}"), None))
     .into()
+}
+
+/// So that the next process is the one that is told.
+pub fn forget_told(app: &App) {
+    let _ = fs::remove_file(app.lab.path().join(TOLD));
 }
 
 async fn told(app: &App) -> String {
@@ -97,7 +103,7 @@ pub async fn as_process(app: &App) -> Caller {
     app.caller(Shows::Headers(shown))
 }
 
-async fn change(app: &App, name: &str, what: &str) -> Value {
+pub async fn change(app: &App, name: &str, what: &str) -> Value {
     let path = format!("/api/agents/{name}/{what}");
     app.owner().post_nothing(&path).await.ok()
 }
