@@ -64,6 +64,10 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                 | EventKind::NotificationFailed
                 | EventKind::MuteChanged
                 | EventKind::AgentChanged
+                | EventKind::QuestionAsked
+                | EventKind::QuestionAnswered
+                | EventKind::QuestionCancelled
+                | EventKind::QuestionExpired
                 | EventKind::SpaceChanged
                 | EventKind::ProjectChanged
                 | EventKind::PageChanged

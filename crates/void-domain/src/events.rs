@@ -37,6 +37,12 @@ pub enum EventKind {
     MuteChanged,
     /// An agent's process was started or stopped, ended unasked, or was given up.
     AgentChanged,
+    /// Somebody asks the owner or an agent something.
+    QuestionAsked,
+    QuestionAnswered,
+    QuestionCancelled,
+    /// Nobody answered in time.
+    QuestionExpired,
     /// Something that the owner keeps was made, changed, thrown away, taken back or vouched for.
     SpaceChanged,
     ProjectChanged,
@@ -46,7 +52,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 31] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -69,6 +75,10 @@ impl EventKind {
         Self::NotificationFailed,
         Self::MuteChanged,
         Self::AgentChanged,
+        Self::QuestionAsked,
+        Self::QuestionAnswered,
+        Self::QuestionCancelled,
+        Self::QuestionExpired,
         Self::SpaceChanged,
         Self::ProjectChanged,
         Self::PageChanged,
@@ -100,6 +110,10 @@ impl EventKind {
             Self::NotificationFailed => "notification.failed",
             Self::MuteChanged => "mute.changed",
             Self::AgentChanged => "agent.changed",
+            Self::QuestionAsked => "question.asked",
+            Self::QuestionAnswered => "question.answered",
+            Self::QuestionCancelled => "question.cancelled",
+            Self::QuestionExpired => "question.expired",
             Self::SpaceChanged => "space.changed",
             Self::ProjectChanged => "project.changed",
             Self::PageChanged => "page.changed",
@@ -147,6 +161,10 @@ impl EventKind {
             Self::NotificationFailed => &["notification.failed"],
             Self::MuteChanged => &["mute.set", "mute.lifted", "mute.ended"],
             Self::AgentChanged => &AGENT_VERBS,
+            Self::QuestionAsked => &["question.asked"],
+            Self::QuestionAnswered => &["question.answered"],
+            Self::QuestionCancelled => &["question.cancelled"],
+            Self::QuestionExpired => &["question.expired"],
             Self::SpaceChanged => &SPACE_VERBS,
             Self::ProjectChanged => &PROJECT_VERBS,
             Self::PageChanged => &PAGE_VERBS,
@@ -180,6 +198,10 @@ impl EventKind {
             | Self::NotificationFailed
             | Self::MuteChanged
             | Self::AgentChanged
+            | Self::QuestionAsked
+            | Self::QuestionAnswered
+            | Self::QuestionCancelled
+            | Self::QuestionExpired
             | Self::SpaceChanged
             | Self::ProjectChanged
             | Self::PageChanged

@@ -14,7 +14,7 @@ use crate::catalogue::{Risk, Tier};
 use crate::events::{Audience, EventKind};
 use crate::facts::Fact;
 use crate::freezes::Frozen;
-use crate::ids::{ProposalId, SpaceId};
+use crate::ids::{ProposalId, QuestionId, SpaceId};
 use crate::knowledge::{EntityId, EntityKind};
 use crate::proposals::{Status, VerificationOutcome};
 use crate::services::Health;
@@ -67,6 +67,7 @@ pub enum Payload {
     Notification(NotificationEvent),
     Mute(MuteEvent),
     Agent(AgentEvent),
+    Question(QuestionEvent),
     Entity(EntityEvent),
 }
 
@@ -172,6 +173,19 @@ pub struct AgentEvent {
     pub at: Timestamp,
 }
 
+/// Of a question. Neither what was asked nor what was answered is in an event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionEvent {
+    pub id: QuestionId,
+    pub code: String,
+    /// `owner`, or the name of an agent.
+    pub asker: String,
+    pub asked: String,
+    /// open, answered, cancelled or expired
+    pub status: String,
+    pub at: Timestamp,
+}
+
 /// Something that the owner keeps. Its words are in no event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntityEvent {
@@ -210,6 +224,10 @@ impl Payload {
             EventKind::NotificationFailed => notification(fact).map(Self::Notification),
             EventKind::MuteChanged => mute(fact).map(Self::Mute),
             EventKind::AgentChanged => agent(fact).map(Self::Agent),
+            EventKind::QuestionAsked
+            | EventKind::QuestionAnswered
+            | EventKind::QuestionCancelled
+            | EventKind::QuestionExpired => question(fact).map(Self::Question),
             EventKind::SpaceChanged
             | EventKind::ProjectChanged
             | EventKind::PageChanged
@@ -230,6 +248,7 @@ impl Payload {
             | Self::Notification(_)
             | Self::Mute(_)
             | Self::Agent(_)
+            | Self::Question(_)
             | Self::Entity(_) => None,
         }
     }
@@ -411,6 +430,25 @@ fn agent(fact: &Fact) -> Option<AgentEvent> {
         name: said.name,
         what: fact.verb.clone(),
         why: said.why,
+        at: fact.at,
+    })
+}
+
+fn question(fact: &Fact) -> Option<QuestionEvent> {
+    #[derive(Deserialize)]
+    struct Detail {
+        code: String,
+        asker: String,
+        asked: String,
+        status: String,
+    }
+    let said: Detail = detail(fact)?;
+    Some(QuestionEvent {
+        id: fact.subject.as_ref()?.parse().ok()?,
+        code: said.code,
+        asker: said.asker,
+        asked: said.asked,
+        status: said.status,
         at: fact.at,
     })
 }

@@ -55,6 +55,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0028_captures",
     "0029_drafts",
     "0031_agent_processes",
+    "0033_questions",
+    "0034_reminders",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";
