@@ -104,6 +104,10 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                 | EventKind::MuteChanged
                 | EventKind::AgentChanged
                 | EventKind::MessageSent
+                | EventKind::QuestionAsked
+                | EventKind::QuestionAnswered
+                | EventKind::QuestionCancelled
+                | EventKind::QuestionExpired
                 | EventKind::SpaceChanged
                 | EventKind::ProjectChanged
                 | EventKind::PageChanged

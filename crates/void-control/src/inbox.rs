@@ -6,7 +6,8 @@ use std::sync::Arc;
 use void_domain::ids::ProposalId;
 use void_domain::nodes::Node;
 use void_domain::proposals::Status;
-use void_store::{StoreError, nodes, notifications, proposals};
+use void_domain::questions::Question;
+use void_store::{StoreError, nodes, notifications, proposals, questions};
 
 use crate::control::Control;
 use crate::proposals::{Listed, with_history};
@@ -14,6 +15,7 @@ use crate::proposals::{Listed, with_history};
 /// Unknown outcomes stay until somebody settles them; more than this at once is a different problem.
 const FAILURES_SHOWN: u32 = 100;
 const JOINS_SHOWN: u32 = 100;
+const QUESTIONS_SHOWN: u32 = 200;
 
 #[derive(Debug, Clone)]
 pub struct Inbox {
@@ -31,6 +33,9 @@ pub struct Inbox {
     /// Of those that wait, how many nobody could be told about.
     pub untold_count: u64,
     pub join_count: u64,
+    /// What agents ask the owner, oldest first; on the first page.
+    pub questions: Vec<Question>,
+    pub question_count: u64,
 }
 
 /// It is made of the tables alone, so it is the same until somebody commits.
@@ -70,7 +75,13 @@ async fn read(
                     None => nodes::list_waiting(tx, JOINS_SHOWN).await?,
                     Some(_) => Vec::new(),
                 };
+                let asked = match cursor {
+                    None => questions::list_open_to_owner(tx, QUESTIONS_SHOWN).await?,
+                    Some(_) => Vec::new(),
+                };
                 Ok(Inbox {
+                    questions: asked,
+                    question_count: questions::count_open_to_owner(tx).await?,
                     joins,
                     waiting: with_history(tx, &this, page.items, tells).await?,
                     next: page.next,

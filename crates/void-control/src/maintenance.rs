@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::control::Control;
 use crate::{
     agent_messages, alerts, backups, clock_notes, conversations, freezes, health, instances,
-    knowledge, nodes, notification_keys, proposals, refusal_counts, retention, stops, witness,
+    knowledge, nodes, notification_keys, proposals, questions, refusal_counts, reminders,
+    retention, stops, witness,
 };
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
@@ -20,6 +21,12 @@ pub(crate) fn start(control: &Control) {
     every(control, SWEEP_EVERY, |control| async move {
         if let Err(error) = proposals::sweep(&control).await {
             tracing::error!(%error, "the sweep failed; it is tried again");
+        }
+        if let Err(error) = questions::sweep(&control).await {
+            tracing::error!(%error, "questions could not expire; it is tried again");
+        }
+        if let Err(error) = reminders::sweep(&control).await {
+            tracing::error!(%error, "reminders could not fire; it is tried again");
         }
         if let Err(error) = refusal_counts::sweep(&control).await {
             tracing::error!(%error, "counted refusals could not be recorded; it is tried again");

@@ -10,6 +10,7 @@ use void_domain::alerts::Alert;
 use void_domain::digests::Digest;
 use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::proposals::{Decision, Proposal};
+use void_domain::questions::Question;
 use void_domain::time::Timestamp;
 use void_store::notifications::keys;
 use void_store::{StoreError, Tx};
@@ -35,6 +36,7 @@ pub enum Subject<'a> {
     Nothing,
     Proposal(&'a Proposal),
     Alert(&'a Alert),
+    Question(&'a Question),
 }
 
 impl Subject<'_> {
@@ -43,12 +45,13 @@ impl Subject<'_> {
             Self::Nothing => About::Nothing,
             Self::Proposal(proposal) => About::Proposal(proposal.id, proposal.subject.digest),
             Self::Alert(alert) => About::Alert(alert.id),
+            Self::Question(question) => About::Question(question.id),
         }
     }
 
     const fn revision(self) -> u64 {
         match self {
-            Self::Nothing => 0,
+            Self::Nothing | Self::Question(_) => 0,
             Self::Proposal(proposal) => proposal.revision,
             Self::Alert(alert) => alert.revision,
         }
@@ -103,6 +106,7 @@ fn expiry(now: Timestamp, subject: Subject<'_>, meaning: Meaning) -> Timestamp {
         (Subject::Proposal(proposal), _) => proposal.expires_at.max(now).plus(DAY),
         // An outage may last; its message is not made anew for its buttons.
         (Subject::Alert(_), _) => now.plus(7 * DAY),
+        (Subject::Question(question), _) => question.expires_at.max(now).plus(DAY),
         (Subject::Nothing, _) => now.plus(DAY),
     }
 }

@@ -11,10 +11,11 @@ use void_domain::notifications::{
     Content, News, QuietHours, Target, alert_not_before, decided_by_telegram, news, not_before,
 };
 use void_domain::proposals::{Proposal, State, Status};
+use void_domain::questions::Question;
 use void_domain::time::Timestamp;
 use void_store::notifications::pairs;
 use void_store::notifications::{self, New};
-use void_store::{StoreError, Tx, alerts, mutes, proposals};
+use void_store::{StoreError, Tx, alerts, mutes, proposals, questions};
 
 use crate::random;
 
@@ -150,6 +151,51 @@ pub(crate) async fn note(
         insert(tx, target, content, cause, at).await?;
     }
     Ok(())
+}
+
+/// The owner is asked, where they read: with the end of the quiet hours, like everything that is not urgent. What became of
+/// it is said where it was asked.
+pub(crate) async fn note_question(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    question: &Question,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    if !question.state.is_open() {
+        notifications::questions::changed(tx, question.id, at).await?;
+        return Ok(());
+    }
+    for target in places.people(tx).await? {
+        insert_question(tx, places, target, question, at).await?;
+    }
+    Ok(())
+}
+
+async fn insert_question(
+    tx: &mut Tx,
+    places: &Places,
+    target: Target,
+    question: &Question,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    if notifications::questions::find(tx, question.id, &target)
+        .await?
+        .is_some()
+    {
+        return Ok(());
+    }
+    let new = New {
+        id: random::notification_id(at)?,
+        target,
+        content: Content::Question(question.id),
+        seq: 0,
+        at,
+        not_before: alert_not_before(places.quiet.as_ref(), false, at),
+    };
+    notifications::insert(tx, &new).await
 }
 
 /// A service is told in an alert: whoever knows of it is to be told again, and whoever does not, now. What
@@ -288,6 +334,9 @@ pub async fn tell_waiting(
         let quiet_until = not_before(places.quiet.as_ref(), proposal.subject.risk, at);
         let content = Content::Message(proposal.id);
         insert(tx, target.clone(), content, cause, quiet_until).await?;
+    }
+    for question in questions::list_open_to_owner(tx, WAITING_MAX).await? {
+        insert_question(tx, places, target.clone(), &question, at).await?;
     }
     let mut mutes = mutes::list(tx).await?;
     mutes.retain(|mute| mute.holds_at(at));

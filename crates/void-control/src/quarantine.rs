@@ -19,7 +19,7 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::proposals::void_open;
-use crate::{agents, freezes, mutes, random, sessions};
+use crate::{agents, freezes, mutes, questions, random, sessions};
 
 pub use void_store::quarantine::{Kind, Quarantined};
 
@@ -61,6 +61,7 @@ pub(crate) async fn shut_down(
     let sessions_ended = sessions::end_others(tx, context, at, None, "restored").await?;
     quarantine::void_one_time(tx).await?;
     mutes::lift_all(tx, context, at).await?;
+    questions::end_older_copy(tx, context, at).await?;
     let quarantined = quarantine::set_all(tx, at).await?;
     let detail = json!({"quarantined": quarantined, "sessions_ended": sessions_ended});
     // Streams look again at who is listening.

@@ -1,9 +1,10 @@
 //! Random bytes, asked for in one place.
 
 use void_domain::ids::{
-    AgentMessageId, AlertId, MuteId, NotificationId, ProposalCode, ProposalId, RequestId,
-    SessionId, TokenId,
+    AgentMessageId, AlertId, CauseId, MuteId, NotificationId, ProposalCode, ProposalId, QuestionId,
+    ReminderId, RequestId, SessionId, TokenId,
 };
+use void_domain::questions::QuestionCode;
 use void_domain::time::Timestamp;
 use void_store::StoreError;
 
@@ -36,6 +37,23 @@ pub(crate) fn agent_message_id(at: Timestamp) -> Result<AgentMessageId, StoreErr
 
 pub(crate) fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {
     Ok(MuteId::new(at, bytes()?))
+}
+
+pub(crate) fn question_id(at: Timestamp) -> Result<QuestionId, StoreError> {
+    Ok(QuestionId::new(at, bytes()?))
+}
+
+pub(crate) fn question_code() -> Result<QuestionCode, StoreError> {
+    let random: [u8; ProposalCode::LENGTH_MIN] = bytes()?;
+    Ok(QuestionCode::from_random(&random))
+}
+
+pub(crate) fn reminder_id(at: Timestamp) -> Result<ReminderId, StoreError> {
+    Ok(ReminderId::new(at, bytes()?))
+}
+
+pub(crate) fn cause_id(at: Timestamp) -> Result<CauseId, StoreError> {
+    Ok(CauseId::new(at, bytes()?))
 }
 
 pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {

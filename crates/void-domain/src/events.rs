@@ -41,6 +41,12 @@ pub enum EventKind {
     AgentChanged,
     /// There is something new in an agent's mailbox.
     MessageSent,
+    /// Somebody asks the owner or an agent something.
+    QuestionAsked,
+    QuestionAnswered,
+    QuestionCancelled,
+    /// Nobody answered in time.
+    QuestionExpired,
     /// Something that the owner keeps was made, changed, thrown away, taken back or vouched for.
     SpaceChanged,
     ProjectChanged,
@@ -50,7 +56,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 33] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -75,6 +81,10 @@ impl EventKind {
         Self::MuteChanged,
         Self::AgentChanged,
         Self::MessageSent,
+        Self::QuestionAsked,
+        Self::QuestionAnswered,
+        Self::QuestionCancelled,
+        Self::QuestionExpired,
         Self::SpaceChanged,
         Self::ProjectChanged,
         Self::PageChanged,
@@ -108,6 +118,10 @@ impl EventKind {
             Self::MuteChanged => "mute.changed",
             Self::AgentChanged => "agent.changed",
             Self::MessageSent => "message.sent",
+            Self::QuestionAsked => "question.asked",
+            Self::QuestionAnswered => "question.answered",
+            Self::QuestionCancelled => "question.cancelled",
+            Self::QuestionExpired => "question.expired",
             Self::SpaceChanged => "space.changed",
             Self::ProjectChanged => "project.changed",
             Self::PageChanged => "page.changed",
@@ -162,6 +176,10 @@ impl EventKind {
             Self::MuteChanged => &["mute.set", "mute.lifted", "mute.ended"],
             Self::AgentChanged => &AGENT_VERBS,
             Self::MessageSent => &["message.sent"],
+            Self::QuestionAsked => &["question.asked"],
+            Self::QuestionAnswered => &["question.answered"],
+            Self::QuestionCancelled => &["question.cancelled"],
+            Self::QuestionExpired => &["question.expired"],
             Self::SpaceChanged => &SPACE_VERBS,
             Self::ProjectChanged => &PROJECT_VERBS,
             Self::PageChanged => &PAGE_VERBS,
@@ -197,6 +215,10 @@ impl EventKind {
             | Self::MuteChanged
             | Self::AgentChanged
             | Self::MessageSent
+            | Self::QuestionAsked
+            | Self::QuestionAnswered
+            | Self::QuestionCancelled
+            | Self::QuestionExpired
             | Self::SpaceChanged
             | Self::ProjectChanged
             | Self::PageChanged

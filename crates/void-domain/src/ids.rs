@@ -110,6 +110,14 @@ uuid_id!(
     MuteId
 );
 uuid_id!(
+    /// One question, of whoever asks to whoever is asked.
+    QuestionId
+);
+uuid_id!(
+    /// What an agent is to be reminded of.
+    ReminderId
+);
+uuid_id!(
     /// A space: what belongs together of what the owner keeps.
     SpaceId
 );

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use crate::catalogue::Risk;
 use crate::digests::Digest;
-use crate::ids::{AlertId, NotificationId, ProposalId, is_slug};
+use crate::ids::{AlertId, NotificationId, ProposalId, QuestionId, is_slug};
 use crate::proposals::{Proposal, State, Status};
+use crate::questions::OPTIONS_MAX;
 use crate::time::Timestamp;
 
 pub use jiff::tz::TimeZone as Zone;
@@ -142,6 +143,8 @@ pub enum Content {
     Digest,
     /// Rendered when it is sent, and again whenever what is down has changed.
     Alert(AlertId),
+    /// Rendered when it is sent, and again when it is over.
+    Question(QuestionId),
 }
 
 /// What somebody means who sends a key back.
@@ -163,6 +166,38 @@ pub enum Meaning {
     Mute(MuteFor),
     /// Tell it again.
     Unmute,
+    /// Answer a question with the option of this number.
+    Option(OptionNumber),
+}
+
+/// The number of an option of a question, from 1 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptionNumber(u8);
+
+impl OptionNumber {
+    const WORDS: [&'static str; OPTIONS_MAX] = [
+        "option_1", "option_2", "option_3", "option_4", "option_5", "option_6", "option_7",
+        "option_8",
+    ];
+
+    pub fn new(number: u8) -> Option<Self> {
+        let is_one = (1..=OPTIONS_MAX).contains(&usize::from(number));
+        is_one.then_some(Self(number))
+    }
+
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    fn as_str(self) -> &'static str {
+        let at = usize::from(self.0).saturating_sub(1);
+        Self::WORDS.get(at).copied().unwrap_or_default()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let at = Self::WORDS.iter().position(|word| *word == text)?;
+        Self::new(u8::try_from(at + 1).ok()?)
+    }
 }
 
 /// For how long one tap mutes.
@@ -229,6 +264,7 @@ impl Because {
 }
 
 impl Meaning {
+    /// Those without a number.
     pub const ALL: [Self; 14] = [
         Self::Ask,
         Self::Back,
@@ -246,7 +282,7 @@ impl Meaning {
         Self::Unmute,
     ];
 
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
             Self::Back => "back",
@@ -262,6 +298,7 @@ impl Meaning {
             Self::Mute(MuteFor::Hour) => "mute_1h",
             Self::Mute(MuteFor::EightHours) => "mute_8h",
             Self::Unmute => "unmute",
+            Self::Option(option) => option.as_str(),
         }
     }
 
@@ -269,6 +306,7 @@ impl Meaning {
         Self::ALL
             .into_iter()
             .find(|meaning| meaning.as_str() == text)
+            .or_else(|| OptionNumber::parse(text).map(Self::Option))
     }
 
     /// Whether it moves the proposal, and so may be used once.
@@ -285,6 +323,7 @@ pub enum About {
     /// With the digest of what was shown then.
     Proposal(ProposalId, Digest),
     Alert(AlertId),
+    Question(QuestionId),
 }
 
 /// A key as it is stored: what it was made for, and nothing that could be sent back.

@@ -15,7 +15,7 @@ use crate::events::{Audience, EventKind};
 use crate::facts::Fact;
 use crate::failures::AnyCode;
 use crate::freezes::Frozen;
-use crate::ids::{ProposalId, SpaceId};
+use crate::ids::{ProposalId, QuestionId, SpaceId};
 use crate::knowledge::{EntityId, EntityKind};
 use crate::proposals::{Status, VerificationOutcome};
 use crate::services::Health;
@@ -69,6 +69,7 @@ pub enum Payload {
     Mute(MuteEvent),
     Agent(AgentEvent),
     Message(MessageEvent),
+    Question(QuestionEvent),
     Entity(EntityEvent),
 }
 
@@ -186,6 +187,19 @@ pub struct MessageEvent {
     pub at: Timestamp,
 }
 
+/// Of a question. Neither what was asked nor what was answered is in an event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionEvent {
+    pub id: QuestionId,
+    pub code: String,
+    /// `owner`, or the name of an agent.
+    pub asker: String,
+    pub asked: String,
+    /// open, answered, cancelled or expired
+    pub status: String,
+    pub at: Timestamp,
+}
+
 /// Something that the owner keeps. Its words are in no event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntityEvent {
@@ -226,6 +240,10 @@ impl Payload {
             EventKind::MuteChanged => mute(fact).map(Self::Mute),
             EventKind::AgentChanged => agent(fact).map(Self::Agent),
             EventKind::MessageSent => message(fact).map(Self::Message),
+            EventKind::QuestionAsked
+            | EventKind::QuestionAnswered
+            | EventKind::QuestionCancelled
+            | EventKind::QuestionExpired => question(fact).map(Self::Question),
             EventKind::SpaceChanged
             | EventKind::ProjectChanged
             | EventKind::PageChanged
@@ -247,6 +265,7 @@ impl Payload {
             | Self::Mute(_)
             | Self::Agent(_)
             | Self::Message(_)
+            | Self::Question(_)
             | Self::Entity(_) => None,
         }
     }
@@ -445,6 +464,25 @@ fn agent(fact: &Fact) -> Option<AgentEvent> {
         name: said.name,
         what: fact.verb.clone(),
         why: said.why,
+        at: fact.at,
+    })
+}
+
+fn question(fact: &Fact) -> Option<QuestionEvent> {
+    #[derive(Deserialize)]
+    struct Detail {
+        code: String,
+        asker: String,
+        asked: String,
+        status: String,
+    }
+    let said: Detail = detail(fact)?;
+    Some(QuestionEvent {
+        id: fact.subject.as_ref()?.parse().ok()?,
+        code: said.code,
+        asker: said.asker,
+        asked: said.asked,
+        status: said.status,
         at: fact.at,
     })
 }

@@ -52,7 +52,8 @@ pub async fn act_by_token(notify: &Notifications, token: &str) -> Result<Acted, 
         | Meaning::Show
         | Meaning::Test
         | Meaning::Mute(_)
-        | Meaning::Unmute => return Err(ActError::NotGood),
+        | Meaning::Unmute
+        | Meaning::Option(_) => return Err(ActError::NotGood),
     };
     let ctx = owner_ctx(
         notify,

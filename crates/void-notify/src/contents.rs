@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use void_control::proposals::display_state;
 use void_domain::alerts::Alert;
-use void_domain::ids::{AlertId, NotificationId, ProposalId};
+use void_domain::ids::{AlertId, NotificationId, ProposalId, QuestionId};
 use void_domain::mutes::Mute;
 use void_domain::notifications::messages::{DIGEST_NAMED_MAX, Gathered};
 use void_domain::proposals::Proposal;
-use void_store::{StoreError, alerts, mutes, notifications, proposals};
+use void_domain::questions::Question;
+use void_store::{StoreError, alerts, mutes, notifications, proposals, questions};
 
 use crate::notifications::Notifications;
 use crate::notifiers::SendError;
@@ -26,6 +27,18 @@ pub(crate) async fn subject(notify: &Notifications, id: ProposalId) -> Result<Pr
         .await?;
     let gone = || SendError::Never("its proposal is gone".to_owned());
     found.map(|stored| stored.proposal).ok_or_else(gone)
+}
+
+/// The question that a message is about, as it is now.
+pub(crate) async fn question(
+    notify: &Notifications,
+    id: QuestionId,
+) -> Result<Question, SendError> {
+    let found = notify
+        .store()
+        .read(move |tx| Box::pin(questions::find(tx, id)))
+        .await?;
+    found.ok_or_else(|| SendError::Never("its question is gone".to_owned()))
 }
 
 /// What an alert says now, and the mute that holds for what is down in it: of several the longest.

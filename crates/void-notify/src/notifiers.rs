@@ -176,6 +176,11 @@ impl Notifiers {
         Some(format!("{base}/inbox/{code}"))
     }
 
+    /// Where everything that waits is on the web.
+    pub(crate) fn inbox_link(&self) -> Option<String> {
+        self.public_url().map(|url| format!("{url}/#/inbox"))
+    }
+
     /// Where an alert is looked at on the web.
     pub(crate) fn alert_link(&self, alert: &Alert) -> Option<String> {
         let base = self.ways()?.public_url.as_ref()?;

@@ -55,12 +55,17 @@ pub(super) async fn deliver(
             let gathered = contents::digest(notify, delivery.id).await?;
             let message = messages::digest(&gathered, &frame(notify).await?);
             again_after = contents::DIGEST_EVERY;
-            let link = notify
-                .notifiers
-                .public_url()
-                .map(|url| format!("{url}/#/inbox"));
+            let link = notify.notifiers.inbox_link();
             // What was said before is replaced, without a sound.
             let priority = if delivery.shown == 0 { 4 } else { 1 };
+            published(&message, priority, link, Vec::new())
+        }
+        Content::Question(id) => {
+            let question = contents::question(notify, *id).await?;
+            let message = messages::question(&question, &frame(notify).await?, ROOM);
+            // It is answered where the link leads.
+            let priority = if question.state.is_open() { 4 } else { 1 };
+            let link = notify.notifiers.inbox_link();
             published(&message, priority, link, Vec::new())
         }
         Content::Alert(id) => {

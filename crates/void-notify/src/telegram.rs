@@ -8,6 +8,7 @@ mod alert_taps;
 mod chats;
 mod commands;
 mod keyboards;
+mod question_taps;
 mod sends;
 mod updates;
 

@@ -35,7 +35,7 @@ pub(super) async fn deliver(
             let body = alert_body(&alert, mute.as_ref(), delivery.wanted, at);
             (id, body, alert.said_every())
         }
-        Content::Message(_) | Content::Digest => {
+        Content::Message(_) | Content::Digest | Content::Question(_) => {
             return Err(SendError::Never("a webhook takes events only".to_owned()));
         }
     };

@@ -162,7 +162,8 @@ fn kinds_of(delivery: &Delivery) -> Option<Kinds> {
             let is_new = delivery.message_ref.is_none();
             (is_new && delivery.target.channel() != Channel::Webhook).then_some(Kinds::Alerts)
         }
-        Content::Event(..) | Content::Digest => None,
+        // Each is asked on its own; how many an agent may ask is bounded.
+        Content::Event(..) | Content::Digest | Content::Question(_) => None,
     }
 }
 
@@ -349,6 +350,6 @@ async fn write_failure(
 const fn about(delivery: &Delivery) -> Option<ProposalId> {
     match delivery.content {
         Content::Message(id) | Content::Event(id, _) => Some(id),
-        Content::Digest | Content::Alert(_) => None,
+        Content::Digest | Content::Alert(_) | Content::Question(_) => None,
     }
 }

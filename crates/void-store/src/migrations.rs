@@ -56,6 +56,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0029_drafts",
     "0031_agent_processes",
     "0032_agent_messages",
+    "0033_questions",
+    "0034_reminders",
     "0036_holds",
     "0037_agent_turns",
 ];

@@ -4,6 +4,7 @@
 pub mod alerts;
 pub mod keys;
 pub mod pairs;
+pub mod questions;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use crate::values::{Row, int, values};
 
 macro_rules! columns {
     () => {
-        "id, target, kind, proposal_id, body, wanted, shown, held, tries, created_at, sent_at, message_ref, last_error, alert_id"
+        "id, target, kind, proposal_id, body, wanted, shown, held, tries, created_at, sent_at, message_ref, last_error, alert_id, question_id"
     };
 }
 use columns;
@@ -40,12 +41,26 @@ pub struct New {
 
 pub async fn insert(tx: &mut Tx, new: &New) -> Result<(), StoreError> {
     let sql = "INSERT INTO notifications (id, target, channel, kind, proposal_id, body, seq, wanted, shown, status, held, tries, \
-        next_at, created_at, alert_id) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 0, 'waiting', $8, 0, $9, $10, $11)";
-    let (kind, proposal, body, alert) = match &new.content {
-        Content::Message(id) => ("message", Some(id.to_string()), None, None),
-        Content::Event(id, body) => ("event", Some(id.to_string()), Some(body.as_str()), None),
-        Content::Digest => ("digest", None, None, None),
-        Content::Alert(id) => ("alert", None, None, Some(id.to_string())),
+        next_at, created_at, alert_id, question_id) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 0, 'waiting', $8, 0, $9, $10, $11, $12)";
+    let (mut proposal, mut body, mut alert, mut question) = (None, None, None, None);
+    let kind = match &new.content {
+        Content::Message(id) => {
+            proposal = Some(id.to_string());
+            "message"
+        }
+        Content::Event(id, said) => {
+            (proposal, body) = (Some(id.to_string()), Some(said.as_str()));
+            "event"
+        }
+        Content::Digest => "digest",
+        Content::Alert(id) => {
+            alert = Some(id.to_string());
+            "alert"
+        }
+        Content::Question(id) => {
+            question = Some(id.to_string());
+            "question"
+        }
     };
     let row = values![
         new.id.to_string(),
@@ -59,6 +74,7 @@ pub async fn insert(tx: &mut Tx, new: &New) -> Result<(), StoreError> {
         new.not_before,
         new.at,
         alert,
+        question,
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -437,6 +453,7 @@ fn delivery(row: &Row) -> Result<Delivery, StoreError> {
         "event" => Content::Event(proposal(row)?, row.string("body")?),
         "digest" => Content::Digest,
         "alert" => Content::Alert(row.parse("alert_id")?),
+        "question" => Content::Question(row.parse("question_id")?),
         _ => return Err(row.corrupt("unknown kind")),
     };
     Ok(Delivery {

@@ -131,9 +131,45 @@ pub async fn prune_notifications(
         WHERE d.kind = 'digest' AND d.created_at < $1 AND d.status <> 'waiting' \
         AND NOT EXISTS (SELECT 1 FROM notifications AS m WHERE m.digest_id = d.id) ORDER BY d.id LIMIT $2)";
     let digests = tx.execute(sql, values![before, i64::from(limit)]).await?;
+    let questions = prune_questions(tx, before, limit).await?;
     let sql = "DELETE FROM notification_codes WHERE expires_at < $1";
     tx.execute(sql, values![before]).await?;
-    Ok(gone + alerts + digests)
+    Ok(gone + alerts + digests + questions)
+}
+
+/// Ended before $1; $2 rows at most, oldest first.
+macro_rules! ended_questions {
+    () => {
+        "SELECT q.id FROM questions AS q WHERE q.ended_at < $1 ORDER BY q.ended_at, q.id LIMIT $2"
+    };
+}
+
+/// Questions and reminders that ended before then, and causes that were taken, with what refers to them; how many rows went.
+async fn prune_questions(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let values = values![before, i64::from(limit)];
+    let mut gone = 0;
+    for sql in [
+        concat!(
+            "DELETE FROM notification_keys WHERE question_id IN (",
+            ended_questions!(),
+            ")"
+        ),
+        concat!(
+            "DELETE FROM notifications WHERE question_id IN (",
+            ended_questions!(),
+            ")"
+        ),
+        concat!(
+            "DELETE FROM questions WHERE id IN (",
+            ended_questions!(),
+            ")"
+        ),
+        "DELETE FROM reminders WHERE id IN (SELECT id FROM reminders WHERE ended_at < $1 ORDER BY ended_at, id LIMIT $2)",
+        "DELETE FROM causes WHERE id IN (SELECT id FROM causes WHERE taken_at < $1 ORDER BY taken_at, id LIMIT $2)",
+    ] {
+        gone += tx.execute(sql, values).await?;
+    }
+    Ok(gone)
 }
 
 /// Alerts that ended before then, with everything about them; how many rows went.
@@ -200,13 +236,15 @@ pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError
 
 /// How many rows each table that grows has.
 pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    const COUNTS: [(&str, &str); 13] = [
+    const COUNTS: [(&str, &str); 14] = [
         ("proposals", "SELECT COUNT(*) AS rows_there FROM proposals"),
         (
             "notifications",
             "SELECT COUNT(*) AS rows_there FROM notifications",
         ),
         ("alerts", "SELECT COUNT(*) AS rows_there FROM alerts"),
+        ("questions", "SELECT COUNT(*) AS rows_there FROM questions"),
+        ("reminders", "SELECT COUNT(*) AS rows_there FROM reminders"),
         ("mutes", "SELECT COUNT(*) AS rows_there FROM mutes"),
         ("sessions", "SELECT COUNT(*) AS rows_there FROM sessions"),
         ("messages", "SELECT COUNT(*) AS rows_there FROM messages"),

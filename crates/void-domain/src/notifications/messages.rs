@@ -3,6 +3,7 @@
 
 mod alerts;
 mod asking;
+mod questions;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use jiff::tz::TimeZone;
 pub use self::alerts::{alert, told_again};
 use self::alerts::{line, rehearsed};
 use self::asking::{asking, diff_lines, first_diff_lines};
+pub use self::questions::question;
 use super::quiet::zoned;
 use super::{News, RolledBack, Tally, news};
 use crate::actors::person;

@@ -42,6 +42,7 @@ fn examples() -> Vec<Example> {
         mutes_and_nodes(),
         agents(),
         messages(),
+        questions(),
         entities(),
         proposals(),
     ]
@@ -66,6 +67,25 @@ fn proposals() -> Vec<Example> {
     kinds
         .map(|kind| (kind.as_str(), Some(PROPOSAL), step.clone(), heard.clone()))
         .collect()
+}
+
+fn questions() -> Vec<Example> {
+    let example = |verb: &'static str, status: &str| {
+        let asked = json!({
+            "code": "Q-AB12", "asker": "alice", "asked": "owner", "status": status, "reason": "words",
+            "taint": ["page"],
+        });
+        let heard = json!({
+            "id": PROPOSAL, "code": "Q-AB12", "asker": "alice", "asked": "owner", "status": status, "at": AT,
+        });
+        (verb, Some(PROPOSAL), asked, heard)
+    };
+    vec![
+        example("question.asked", "open"),
+        example("question.answered", "answered"),
+        example("question.cancelled", "cancelled"),
+        example("question.expired", "expired"),
+    ]
 }
 
 fn services_and_turns() -> Vec<Example> {

@@ -54,7 +54,8 @@ pub(super) async fn tapped(
         | Meaning::RejectBecause(_)
         | Meaning::Details
         | Meaning::Show
-        | Meaning::Test => return Ok(TOO_OLD.to_owned()),
+        | Meaning::Test
+        | Meaning::Option(_) => return Ok(TOO_OLD.to_owned()),
     };
     match answered {
         Ok(words) => Ok(words),

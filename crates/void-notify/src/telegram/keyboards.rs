@@ -6,9 +6,10 @@ use void_control::proposals::Listed;
 use void_domain::alerts::Alert;
 use void_domain::mutes::{Mute, Muted};
 use void_domain::notifications::messages::{self, NotificationMessage};
-use void_domain::notifications::{Because, Meaning, MuteFor, Target};
+use void_domain::notifications::{Because, Meaning, MuteFor, OptionNumber, Target};
 use void_domain::policy::{Offer, offer};
 use void_domain::proposals::Proposal;
+use void_domain::questions::Question;
 use void_store::StoreError;
 
 use crate::notifications::Notifications;
@@ -172,6 +173,32 @@ pub(super) async fn alert(
     let mut row: Vec<Value> = labelled.map(|(label, key)| button(&label, key)).collect();
     row.extend(link_button(notify.notifiers.alert_link(alert)));
     Ok(keyboard(&[row]))
+}
+
+/// Under a question: one button for each option, and the way to answer in other words.
+pub(super) async fn question(
+    notify: &Notifications,
+    user: i64,
+    question: &Question,
+    message: &NotificationMessage,
+) -> Result<Value, StoreError> {
+    if !question.state.is_open() {
+        return Ok(keyboard(&[]));
+    }
+    let mut rows = Vec::new();
+    // What cannot be read whole here is not answered here.
+    if message.is_whole {
+        let options = question.words.options();
+        let numbers = (1..).map_while(OptionNumber::new).take(options.len());
+        let meanings: Vec<Meaning> = numbers.map(Meaning::Option).collect();
+        let (target, subject) = (Target::Telegram { user }, Subject::Question(question));
+        let keys = keys::mint(notify.control(), &target, subject, &meanings).await?;
+        let buttons = options.iter().zip(&keys);
+        rows.extend(buttons.map(|(option, key)| vec![button(option, key)]));
+    }
+    let link = link_button(notify.notifiers.inbox_link());
+    rows.extend(link.map(|link| vec![link]));
+    Ok(keyboard(&rows))
 }
 
 pub(super) async fn test(notify: &Notifications, target: &Target) -> Result<Value, StoreError> {

@@ -37,6 +37,12 @@ pub(crate) async fn deliver(
             }
             (text, keyboards::keyboard(&[]), contents::DIGEST_EVERY)
         }
+        Content::Question(id) => {
+            let question = contents::question(notify, *id).await?;
+            let message = messages::question(&question, &frame(notify).await?, Room::TELEGRAM);
+            let keyboard = keyboards::question(notify, user, &question, &message).await?;
+            (message.text(), keyboard, Duration::ZERO)
+        }
         Content::Alert(id) => return deliver_alert(notify, bot, user, delivery, *id).await,
         Content::Event(..) => {
             return Err(SendError::Never("a chat takes messages only".to_owned()));

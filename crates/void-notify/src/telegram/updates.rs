@@ -18,7 +18,9 @@ use void_domain::text;
 use void_store::notifications;
 use void_store::{StoreError, proposals};
 
-use super::{Bot, CallError, admit, alert_taps, chats, commands, is_broken, keyboards};
+use super::{
+    Bot, CallError, admit, alert_taps, chats, commands, is_broken, keyboards, question_taps,
+};
 use crate::acts::{self, owner_ctx};
 use crate::notifications::{Notifications, frame, message_about};
 use crate::notifiers::Way;
@@ -226,6 +228,10 @@ impl Tap<'_> {
                 let (notify, bot) = (self.notify, self.bot);
                 return alert_taps::tapped(notify, bot, &self.target, &self.key, id).await;
             }
+            About::Question(id) => {
+                let (notify, bot) = (self.notify, self.bot);
+                return question_taps::tapped(notify, bot, &self.target, &self.key, id).await;
+            }
             About::Proposal(id, _) => id,
         };
         let notify = self.notify;
@@ -287,9 +293,11 @@ impl Tap<'_> {
             }
             Meaning::Approve => self.decide(&proposal, Decision::Approve).await,
             Meaning::RejectBecause(_) => self.decide(&proposal, Decision::Reject).await,
-            Meaning::Show | Meaning::Test | Meaning::Mute(_) | Meaning::Unmute => {
-                Ok(TOO_OLD.to_owned())
-            }
+            Meaning::Show
+            | Meaning::Test
+            | Meaning::Mute(_)
+            | Meaning::Unmute
+            | Meaning::Option(_) => Ok(TOO_OLD.to_owned()),
         }
     }
 

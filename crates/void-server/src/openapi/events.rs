@@ -120,6 +120,10 @@ fn data(kind: EventKind) -> Value {
                 "kind": {"enum": ["text", "wake"]},
             }),
         ),
+        EventKind::QuestionAsked
+        | EventKind::QuestionAnswered
+        | EventKind::QuestionCancelled
+        | EventKind::QuestionExpired => question(),
         EventKind::SpaceChanged
         | EventKind::ProjectChanged
         | EventKind::PageChanged
@@ -141,6 +145,16 @@ fn agent() -> Value {
         json!({
             "name": text(), "at": text(), "why": {"type": ["string", "null"]},
             "what": {"enum": EventKind::AgentChanged.verbs()},
+        }),
+    )
+}
+
+fn question() -> Value {
+    object(
+        &["id", "code", "asker", "asked", "status", "at"],
+        json!({
+            "id": text(), "code": text(), "asker": text(), "asked": text(), "at": text(),
+            "status": {"enum": ["open", "answered", "cancelled", "expired"]},
         }),
     )
 }

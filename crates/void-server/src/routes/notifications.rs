@@ -111,7 +111,7 @@ fn failed_response(delivery: Delivery) -> FailedResponse {
         target: delivery.target.to_string(),
         proposal_id: match delivery.content {
             Content::Message(id) | Content::Event(id, _) => Some(id.to_string()),
-            Content::Digest | Content::Alert(_) => None,
+            Content::Digest | Content::Alert(_) | Content::Question(_) => None,
         },
         tries: delivery.tries,
         error: delivery.last_error,

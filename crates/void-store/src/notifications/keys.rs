@@ -9,12 +9,13 @@ use crate::tx::Tx;
 use crate::values::{Row, int, values};
 
 pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
-    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    let (proposal, digest, alert) = match key.about {
-        About::Nothing => (None, None, None),
-        About::Proposal(id, digest) => (Some(id.to_string()), Some(digest), None),
-        About::Alert(id) => (None, None, Some(id.to_string())),
+    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id, question_id) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let (proposal, digest, alert, question) = match key.about {
+        About::Nothing => (None, None, None, None),
+        About::Proposal(id, digest) => (Some(id.to_string()), Some(digest), None, None),
+        About::Alert(id) => (None, None, Some(id.to_string()), None),
+        About::Question(id) => (None, None, None, Some(id.to_string())),
     };
     let row = values![
         key.hash,
@@ -27,13 +28,14 @@ pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
         key.used_at,
         int(key.revision),
         alert,
+        question,
     ];
     tx.execute(sql, row).await?;
     Ok(())
 }
 
 pub async fn find(tx: &mut Tx, hash: Digest) -> Result<Option<Key>, StoreError> {
-    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id \
+    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id, question_id \
         FROM notification_keys WHERE hash = $1";
     tx.find("notification_keys", sql, values![hash], key).await
 }
@@ -55,10 +57,12 @@ fn key(row: &Row) -> Result<Key, StoreError> {
         row.opt_parse("proposal_id")?,
         row.opt_parse("digest")?,
         row.opt_parse("alert_id")?,
+        row.opt_parse("question_id")?,
     ) {
-        (None, None, None) => About::Nothing,
-        (Some(proposal), Some(digest), None) => About::Proposal(proposal, digest),
-        (None, None, Some(alert)) => About::Alert(alert),
+        (None, None, None, None) => About::Nothing,
+        (Some(proposal), Some(digest), None, None) => About::Proposal(proposal, digest),
+        (None, None, Some(alert), None) => About::Alert(alert),
+        (None, None, None, Some(question)) => About::Question(question),
         _ => return Err(row.corrupt("half of what it is about")),
     };
     Ok(Key {
