@@ -436,7 +436,9 @@ impl Tool {
         notes: &Notes,
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
-        if !self.is_for(ctx) {
+        let is_below_all =
+            self.reach == Reach::FromAbove && !tree::stands_above_somebody(control, ctx);
+        if is_below_all || !self.is_for(ctx) {
             return Err(self.denied());
         }
         let call = Call {

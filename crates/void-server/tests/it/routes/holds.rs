@@ -21,25 +21,55 @@ async fn what_is_held_is_shown_and_takes_no_yes_until_it_is_lifted() {
         assert_eq!(held["display_state"], "held_from_above");
         let hold = &held["holds"][0];
         assert_eq!(
-            (&hold["by"], &hold["words"], &hold["sentence"], &hold["lifted_at"]),
-            (&json!("owner"), &json!(said), &json!("held by the owner"), &Value::Null)
+            (
+                &hold["by"],
+                &hold["words"],
+                &hold["sentence"],
+                &hold["lifted_at"]
+            ),
+            (
+                &json!("owner"),
+                &json!(said),
+                &json!("held by the owner"),
+                &Value::Null
+            )
         );
         let card = owner.get(&path("card")).await.ok();
         assert_eq!(card["row"]["holds"], held["holds"]);
-        let page = app.session().await.get(&format!("/inbox/{}", row["id"].as_str().unwrap())).await;
-        assert!(page.text.contains("&lt;b&gt;not&lt;/b&gt; before noon"), "{}", page.text);
+        let page = app
+            .session()
+            .await
+            .get(&format!("/inbox/{}", row["id"].as_str().unwrap()))
+            .await;
+        assert!(
+            page.text.contains("&lt;b&gt;not&lt;/b&gt; before noon"),
+            "{}",
+            page.text
+        );
         assert!(!page.text.contains("<b>not</b>"));
         let decide = json!({"decision": "approve", "digest": row["digest"]});
         let refused = owner.post(&path("decide"), decide.clone()).await;
         let refused = refused.error(409, "held");
-        assert!(refused["message"].to_string().contains("held by the owner"), "{refused}");
-        owner.post(&path("hold"), why("again")).await.error(409, "not_needed");
+        assert!(
+            refused["message"].to_string().contains("held by the owner"),
+            "{refused}"
+        );
+        owner
+            .post(&path("hold"), why("again"))
+            .await
+            .error(409, "not_needed");
         let lifted = owner.post_nothing(&path("lift")).await.ok();
         assert_eq!(lifted["display_state"], "waiting");
         assert!(lifted["holds"][0]["lifted_at"].is_string());
-        owner.post_nothing(&path("lift")).await.error(409, "not_needed");
+        owner
+            .post_nothing(&path("lift"))
+            .await
+            .error(409, "not_needed");
         owner.post(&path("decide?wait=60"), decide).await.ok();
-        owner.post(&path("veto"), why("late")).await.error(409, "already_decided");
+        owner
+            .post(&path("veto"), why("late"))
+            .await
+            .error(409, "already_decided");
         for verb in ["proposal.held", "proposal.hold_lifted"] {
             assert_eq!(app.audited(verb).await.len(), 1, "{verb}");
         }
@@ -57,7 +87,12 @@ async fn a_veto_ends_it_and_says_why() {
         (&vetoed["status"], &vetoed["error"]["code"]),
         (&json!("cancelled"), &json!("vetoed"))
     );
-    let words: Vec<&Value> = vetoed["holds"].as_array().unwrap().iter().map(|one| &one["words"]).collect();
+    let words: Vec<&Value> = vetoed["holds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["words"])
+        .collect();
     assert_eq!(words, [&json!("look twice"), &json!("never")]);
 }
 
@@ -76,10 +111,18 @@ async fn nobody_outside_holds_anything_and_words_are_bounded() {
         eve.post(&path, why("x")).await.error(404, "not_found");
         viewer.post(&path, why("x")).await.error(403, "forbidden");
         for reason in ["", " ", &"x".repeat(501)] {
-            app.owner().post(&path, why(reason)).await.error(422, "invalid");
+            app.owner()
+                .post(&path, why(reason))
+                .await
+                .error(422, "invalid");
         }
-        app.owner().post(&path, json!({})).await.error(422, "invalid");
+        app.owner()
+            .post(&path, json!({}))
+            .await
+            .error(422, "invalid");
     }
-    blue.post_nothing(&format!("/api/proposals/{id}/lift")).await.error(403, "owner_only");
+    blue.post_nothing(&format!("/api/proposals/{id}/lift"))
+        .await
+        .error(403, "owner_only");
     assert_eq!(app.row(id).await["holds"], json!([]));
 }
