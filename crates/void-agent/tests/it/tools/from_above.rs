@@ -118,7 +118,6 @@ async fn each_does_what_the_use_case_does_and_a_log_marks_its_reader() {
     let all = with_tree(&room).await;
     let may = [Capability::Read, Capability::Act];
     let boss = resident(&room, "boss", &may).await;
-    let worker = resident(&room, "worker", &may).await;
     let alice = json!({"agent": "alice"});
     for (tool, wanted) in [
         ("start", "running"),
@@ -161,6 +160,20 @@ async fn each_does_what_the_use_case_does_and_a_log_marks_its_reader() {
         let called = find(tool).call(&room.control, &boss.ctx, &marked, &scope, &notes, arguments);
         assert_eq!(called.await.is_ok(), is_left, "{tool}");
     }
+    assert_eq!(
+        boss.call("destroy", &alice).await.unwrap()["destroyed"],
+        true
+    );
+    all.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn friction_is_seen_by_whom_it_is_put_on_without_its_words() {
+    let (room, _) = room([]).await;
+    let all = with_tree(&room).await;
+    let may = [Capability::Read, Capability::Act];
+    let boss = resident(&room, "boss", &may).await;
+    let worker = resident(&room, "worker", &may).await;
     let wish = json!({"action_id": "stop-a", "reason": "r"});
     let row = worker.call("propose_action", &wish).await.unwrap();
     let on_it = json!({"proposal": row["code"], "reason": "not now"});
@@ -179,9 +192,5 @@ async fn each_does_what_the_use_case_does_and_a_log_marks_its_reader() {
     boss.call("veto", &on_it).await.unwrap();
     let late = boss.call("veto", &on_it).await.unwrap_err();
     assert_eq!(late.code.as_str(), "already_decided");
-    assert_eq!(
-        boss.call("destroy", &alice).await.unwrap()["destroyed"],
-        true
-    );
     all.end().await;
 }
