@@ -89,7 +89,6 @@ pub(super) static GET_LOGS: Tool = Tool {
 #[serde(deny_unknown_fields)]
 struct AgentArguments {
     /// The agent's name in the tree.
-    #[schemars(length(max = 64))]
     agent: String,
 }
 
@@ -97,12 +96,10 @@ struct AgentArguments {
 #[serde(deny_unknown_fields)]
 struct LogArguments {
     /// The agent's name in the tree.
-    #[schemars(length(max = 64))]
     agent: String,
     /// How many of the newest lines, up to 100.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 100))]
-    lines: Option<usize>,
+    lines: Option<u64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -176,7 +173,8 @@ async fn destroy(mut call: Call) -> Result<Outcome, ToolError> {
 async fn get_logs(mut call: Call) -> Result<Outcome, ToolError> {
     let asked: LogArguments = call.arguments()?;
     let name = name(&asked.agent)?;
-    let lines = asked.lines.unwrap_or(LOG_LINES_MAX).clamp(1, LOG_LINES_MAX);
+    let wanted = asked.lines.and_then(|lines| usize::try_from(lines).ok());
+    let lines = wanted.unwrap_or(LOG_LINES_MAX).clamp(1, LOG_LINES_MAX);
     let lines = processes::logs(&all(&call)?, &call.ctx, &name, lines).await;
     let lines = newest(lines.map_err(refused)?);
     // Nothing was read where nothing was written.
@@ -222,7 +220,7 @@ fn refuse_tainted(call: &Call) -> Result<(), ToolError> {
 fn name(text: &str) -> Result<AgentName, ToolError> {
     text.parse().map_err(|_| {
         let message = "that is no name of an agent";
-        ToolError::new(FailureCode::InvalidArguments, message)
+        ToolError::new(FailureCode::NotFound, message)
     })
 }
 

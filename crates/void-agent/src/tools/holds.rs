@@ -54,10 +54,8 @@ pub(super) static ANNOTATE: Tool = tool(
 #[serde(deny_unknown_fields)]
 struct HoldArguments {
     /// The code or the id.
-    #[schemars(length(max = 64))]
     proposal: String,
     /// Why, in up to 500 bytes.
-    #[schemars(length(min = 1, max = 500))]
     reason: String,
 }
 

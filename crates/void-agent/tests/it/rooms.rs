@@ -153,7 +153,7 @@ impl Setup {
     }
 }
 
-fn owner(control: &Control) -> Ctx {
+pub(crate) fn owner(control: &Control) -> Ctx {
     Ctx {
         actor: Actor::Owner {
             surface: Surface::Web,

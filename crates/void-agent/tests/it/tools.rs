@@ -1,9 +1,12 @@
 //! The tools as chat and MCP call them: what they take, what they give, and as whom they act.
 
 mod capabilities;
+mod from_above;
 
 use serde_json::{Map, Value, json};
-use void_agent::tools::{self, Effect, Notes, REGISTRIES, Registry, Scope, TOOLS, Tool, ToolError};
+use void_agent::tools::{
+    self, Effect, Notes, REGISTRIES, Reach, Registry, Scope, TOOLS, Tool, ToolError,
+};
 use void_control::proposals::{self, ProposalKey};
 use void_control::{Ctx, agents};
 use void_domain::capabilities::Capability;
@@ -103,10 +106,23 @@ fn no_tool_approves_and_only_one_proposes() {
     let is_in_set = |name: &str| REGISTRIES.iter().any(|set| set.get(name).is_some());
     let besides = TOOLS.iter().filter(|tool| !is_in_set(tool.name));
     let besides: Vec<&str> = besides.map(|tool| tool.name).collect();
-    assert_eq!(besides, ["recent_activity", "send", "recv", "wake"]);
+    let from_above = [
+        "start", "kill", "restart", "update", "destroy", "get_logs", "hold", "veto", "annotate",
+    ];
+    let of_the_tree = ["send", "recv", "wake"];
+    let rest = [&["recent_activity"][..], &of_the_tree, &from_above].concat();
+    assert_eq!(besides, rest);
     let reading = [&reading[..], &["recent_activity", "read", "context"]].concat();
     for tool in TOOLS {
-        let (needs, effect) = if reading.contains(&tool.name) {
+        let (needs, effect) = if from_above.contains(&tool.name) {
+            assert_eq!(tool.reach, Reach::FromAbove, "{}", tool.name);
+            let effect = match tool.name {
+                "get_logs" => Effect::Reads,
+                "hold" | "veto" | "annotate" => Effect::Brakes,
+                _ => Effect::Manages,
+            };
+            (&[][..], effect)
+        } else if reading.contains(&tool.name) {
             (&[Capability::Read][..], Effect::Reads)
         } else if tool.name == "read_record" {
             (&[Capability::AuditRead][..], Effect::Reads)
@@ -181,7 +197,11 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
         "kind": "page", "limit": 5, "offset": 0, "entity": "page", "op": "create", "base_revision": 1, "fields": {}, "edits": [],
         "to": "bob", "text": "hello", "key": "k", "acknowledge": [], "include_untrusted": true, "cause": "timer"});
     let mut seen = [0, 0];
-    for tool in TOOLS {
+    // Those of whoever stands above others are judged by the tree first.
+    for tool in TOOLS
+        .into_iter()
+        .filter(|tool| tool.reach == Reach::Anywhere)
+    {
         let schema = (tool.arguments)();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let properties = schema["properties"]

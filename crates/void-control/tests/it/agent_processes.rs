@@ -13,10 +13,12 @@ use void_control::agent_processes::{
 };
 use void_control::tokens::{self, TokenError};
 use void_control::tree::{self, MoveRequest, TreePlaces, TreeView};
-use void_control::{Ctx, agents};
+use void_control::{Ctx, agents, events};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::agents::{AgentName, AgentRefusal};
 use void_domain::capabilities::{Capabilities, Capability};
+use void_domain::services::ServiceId;
+use void_store::facts::FactFilter;
 use void_testkit::eventually;
 use void_tree::{Operation, Right};
 
@@ -30,6 +32,7 @@ stories!(
     after_a_move_whoever_lost_somebody_reaches_them_no_more,
     a_freeze_lets_agents_end_each_other_and_nothing_else,
     a_paused_agent_stays_so_over_a_restart,
+    an_agent_that_ends_unasked_is_told_and_told_again_when_it_is_there,
 );
 
 /// boss and peer live in the server, the others have processes.
@@ -65,6 +68,15 @@ impl Plane {
     }
 
     async fn begin_with_processes(&mut self) -> AgentProcesses {
+        let told = Box::leak(self.told().display().to_string().into_boxed_str());
+        let tee = ProcessDriver {
+            program: "/usr/bin/tee".into(),
+            words: vec![told],
+        };
+        self.begin_with(tee, Restarts::default()).await
+    }
+
+    async fn begin_with(&mut self, driver: ProcessDriver, restarts: Restarts) -> AgentProcesses {
         let meta = self.machine.path().join("meta");
         if !meta.exists() {
             let mut tree = json!({"root": null});
@@ -81,14 +93,10 @@ impl Plane {
             let made = self.token_of(one).await;
             assert!(made.is_ok() || matches!(made, Err(TokenError::Refused(_))));
         }
-        let told = Box::leak(self.told().display().to_string().into_boxed_str());
         let config = AgentProcessesConfig {
             data: self.machine.path().canonicalize().unwrap(),
             api: "127.0.0.1:9".parse().unwrap(),
-            driver: Arc::new(ProcessDriver {
-                program: "/usr/bin/tee".into(),
-                words: vec![told],
-            }),
+            driver: Arc::new(driver),
             cgroups: None,
             users: None,
             limits: SandboxLimits {
@@ -96,7 +104,7 @@ impl Plane {
                 file_bytes: 1 << 20,
             },
             mode: SandboxMode::Full,
-            restarts: Restarts::default(),
+            restarts,
             patience: Patience {
                 ready_within: Duration::from_secs(3600),
             },
@@ -331,10 +339,12 @@ async fn a_destruction_that_a_crash_cut_off_is_ended_at_the_next_start(plane: &m
     plane
         .inside(async move |control, store| {
             let listed = tokens::list(&control).await.unwrap();
-            let token = listed.iter().find(|one| one.token.name == "alice").unwrap();
-            tokens::revoke(&control, &owner(), token.token.id)
-                .await
-                .unwrap();
+            let its = listed.iter().filter(|one| one.token.name == "alice");
+            for token in its.filter(|one| one.token.revoked_at.is_none()) {
+                tokens::revoke(&control, &owner(), token.token.id)
+                    .await
+                    .unwrap();
+            }
             let tombstone = void_store::agent_tombstones::AgentTombstone {
                 name: name("alice"),
                 destroyed_by: "owner-cli".to_owned(),
@@ -458,5 +468,88 @@ async fn a_paused_agent_stays_so_over_a_restart(plane: &mut Plane) {
         .await
         .unwrap();
     assert!(!paused(plane, "alice").await);
+    plane.leave(all).await;
+}
+
+/// Says that it is asleep where the file is, and ends where it is not.
+const WHERE_THE_FILE_IS: &str =
+    "[ -e \"$0\" ] || exit 3; echo asleep >&0; while read -r word; do :; done";
+
+async fn an_agent_that_ends_unasked_is_told_and_told_again_when_it_is_there(plane: &mut Plane) {
+    let file = plane.machine.path().join("there");
+    let shown: &'static str = Box::leak(file.display().to_string().into_boxed_str());
+    let driver = ProcessDriver {
+        program: "/bin/sh".into(),
+        words: vec!["-c", WHERE_THE_FILE_IS, shown],
+    };
+    let restarts = Restarts {
+        first: Duration::from_millis(50),
+        most: Duration::from_millis(50),
+        failures_max: 10_000,
+        ..Restarts::default()
+    };
+    let all = plane.begin_with(driver, restarts).await;
+    let boss = plane.within("boss").await;
+    plane
+        .manage(&all, &boss, Operation::Start, "alice")
+        .await
+        .unwrap();
+    let told = async |verb: &'static str| {
+        let facts = plane
+            .inside(async move |_, store| {
+                let filter = FactFilter {
+                    subject: None,
+                    actor: String::new(),
+                    verb: verb.to_owned(),
+                };
+                let read = store.read(move |tx| {
+                    Box::pin(async move { void_store::facts::list(tx, &filter, None, 5).await })
+                });
+                read.await.unwrap().items
+            })
+            .await;
+        facts.into_iter().next()
+    };
+    let outage = async || {
+        plane
+            .inside(async move |_, store| {
+                let id = ServiceId::of_agent(&name("alice"));
+                let read = store.read(move |tx| {
+                    Box::pin(async move { void_store::alerts::find_outage(tx, &id).await })
+                });
+                read.await.unwrap()
+            })
+            .await
+    };
+    let crashed = eventually("a crash on the record", || told("agent.crashed")).await;
+    let down = outage().await.unwrap();
+    assert!(down.alert.is_some(), "nobody is told: {down:?}");
+    assert_eq!(
+        down.reason.as_deref(),
+        Some("it ended by itself with code 3")
+    );
+    // Its parent hears of it, and whoever stands beside does not.
+    let about = crashed.audience.unwrap();
+    for (one, hears) in [("boss", true), ("peer", false)] {
+        let ctx = plane.within(one).await;
+        let heard = plane
+            .inside(async move |control, _| events::hears(&control, &ctx, about).await.unwrap())
+            .await;
+        assert_eq!(heard, hears, "{one}");
+    }
+    fs::write(&file, "").unwrap();
+    eventually("that it is there again", || told("agent.recovered")).await;
+    assert!(outage().await.is_none());
+    fs::remove_file(&file).unwrap();
+    plane
+        .manage(&all, &boss, Operation::Restart, "alice")
+        .await
+        .unwrap();
+    eventually("another crash", async || outage().await).await;
+    plane
+        .manage(&all, &boss, Operation::Kill, "alice")
+        .await
+        .unwrap();
+    assert!(outage().await.is_none());
     plane.leave(all).await;
 }

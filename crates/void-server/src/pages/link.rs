@@ -2,6 +2,7 @@
 //! deciding is a plain form; a small script keeps it true afterwards.
 
 mod changes;
+mod holds;
 mod runbooks;
 mod states;
 
@@ -15,7 +16,6 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 use void_api::actions::PendingDecideRequest;
 use void_api::cards::CardResponse;
-use void_api::holds::HoldResponse;
 use void_api::services::ServiceResponse;
 use void_control::callers::{self, Credential};
 use void_control::freezes;
@@ -28,6 +28,7 @@ use void_domain::time::Timestamp;
 use void_notify::Notifications;
 
 use self::changes::{change_html, moved_html};
+use self::holds::hold_html;
 use self::runbooks::{RUNBOOKS, runbooks_html};
 use self::states::state_words;
 use crate::access::Admitted;
@@ -447,15 +448,6 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
         facts.push((words::GOOD_UNTIL, reader.time_html(&row.expires_at)));
     }
     facts
-}
-
-/// Who put what on it, with their words marked as theirs.
-fn hold_html(hold: &HoldResponse) -> String {
-    let sentence = escaped(&hold.sentence);
-    match &hold.words {
-        Some(said) => format!("{sentence} {}", quote(said, &escaped(&hold.words_of))),
-        None => sentence,
-    }
 }
 
 /// What a yes does; once it is over, what it did or did not do.

@@ -214,7 +214,7 @@ fn walk(root: BorrowedFd<'_>, path: &[&str], makes: bool) -> Result<OwnedFd, Fil
     let mut folder = openat(root, ".", flags, Mode::empty()).map_err(failure)?;
     for name in path {
         let mut next = openat(&folder, *name, flags, Mode::empty());
-        if makes && next == Err(Errno::NOENT) {
+        if makes && matches!(next, Err(Errno::NOENT)) {
             let mode = Mode::RWXU | Mode::RWXG;
             match mkdirat(&folder, *name, mode) {
                 Ok(()) | Err(Errno::EXIST) => {}

@@ -157,13 +157,7 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
                 problem
             }
         })?;
-    let data = &session.settings.data.value;
-    let folders = backups::restore_folders(&file, data, Clock::system().now());
-    let folders = folders.map_err(|error| {
-        let message = format!("the database is restored, the folders of agents are not: {error}");
-        CommandError::failed(FailureCode::Unwritable, message)
-            .next("make room or rights, and restore the same copy again")
-    })?;
+    let folders = restore_folders(session, &file)?;
     if session.output.json {
         session.output.value(json!({
             "restored": true, "folders_restored": folders.is_some(), "audit_seq": restored.audit_seq, "voided": restored.shut_down.voided,
@@ -181,17 +175,7 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
             .output
             .line(format!("  what it replaced is at {}", replaced.display()));
     }
-    match &folders {
-        None => (session.output)
-            .line("  the copy has no folders of agents: meta, agents and applied are as they were"),
-        Some(replaced) => {
-            for folder in replaced {
-                session
-                    .output
-                    .line(format!("  what it replaced is at {}", folder.display()));
-            }
-        }
-    }
+    tell_folders(session, folders.as_deref());
     session.output.line(format!(
         "  {} sessions ended; {} credentials of the copy open nothing until you confirm each; it starts frozen",
         restored.shut_down.sessions_ended, restored.shut_down.quarantined
@@ -200,6 +184,32 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         .output
         .next("void serve, then void quarantine ls, then void thaw");
     Ok(Exit::Done)
+}
+
+/// What the folders of the copy replaced; `None`: it has none.
+fn restore_folders(
+    session: &Session<'_>,
+    file: &Path,
+) -> Result<Option<Vec<PathBuf>>, CommandError> {
+    let data = &session.settings.data.value;
+    let folders = backups::restore_folders(file, data, Clock::system().now());
+    folders.map_err(|error| {
+        let message = format!("the database is restored, the folders of agents are not: {error}");
+        CommandError::failed(FailureCode::Unwritable, message)
+            .next("make room or rights, and restore the same copy again")
+    })
+}
+
+fn tell_folders(session: &Session<'_>, replaced: Option<&[PathBuf]>) {
+    let Some(replaced) = replaced else {
+        let said = "  the copy has no folders of agents: meta, agents and applied are as they were";
+        return session.output.line(said);
+    };
+    for folder in replaced {
+        session
+            .output
+            .line(format!("  what it replaced is at {}", folder.display()));
+    }
 }
 
 /// A bare name is one of the backups' folder, unless there is such a file here.

@@ -1,6 +1,6 @@
 //! Which tools somebody has: by their capabilities, and by nothing else.
 
-use void_agent::tools::{self, REGISTRIES, TOOLS};
+use void_agent::tools::{self, REGISTRIES, Reach, TOOLS};
 use void_domain::capabilities::Capability;
 
 use super::agent;
@@ -23,6 +23,8 @@ async fn the_tools_follow_from_the_capabilities() {
             .collect();
         for tool in TOOLS {
             let expected = match tool.name {
+                // By where they stand, see `from_above`.
+                _ if tool.reach == Reach::FromAbove => false,
                 "read_record" => has(audit),
                 "propose_action" => has(act),
                 "propose_change" => has(Capability::Suggest),
