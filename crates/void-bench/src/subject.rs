@@ -218,7 +218,7 @@ pub(crate) async fn serve(engine: &Engine, host: Host, folder: &Path, port: u16)
         allowed_hosts: Vec::new(),
         listens_on: bound.address,
         first_steps: FirstSteps::default(),
-        doctor: Arc::new(|| Box::pin(async { Vec::new() })),
+        doctor: Arc::new(|_scope| Box::pin(async { Vec::new() })),
     })
     .route(
         EFFECTS_PATH,

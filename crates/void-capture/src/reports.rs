@@ -132,7 +132,7 @@ pub enum ArchiveFault {
 #[serde(rename_all = "snake_case")]
 pub enum NotConfined {
     #[error(
-        "this kernel cannot keep a program from files (no Landlock), so foreign bytes are not read; the setting that goes without it is called `without-landlock`"
+        "a program cannot be kept from files here (no Landlock), so foreign bytes are not read: void doctor says why; the setting that goes without it is called `without-landlock`"
     )]
     Landlock,
     #[error("the system calls of the reader could not be limited")]

@@ -25,7 +25,9 @@ use void_tree::ROOT;
 pub use self::start::{restart, start};
 pub use self::stop::stop;
 pub use self::users::{InvalidUserRange, UserRange};
-pub use void_sandbox::{Fence, Kernel, SandboxLimits, SandboxMode};
+pub use void_sandbox::{
+    Fence, Kernel, SandboxLimits, SandboxMode, is_making_code_refused, refused_calls,
+};
 pub use void_supervise::{
     Cgroups, Driver, Ending, LogLine, NspawnDriver, Patience, ProcessDriver, ProcessState,
     ProcessStatus, Restarts,

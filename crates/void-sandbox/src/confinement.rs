@@ -24,6 +24,7 @@ use rustix::process::{
 
 use crate::kernels::{Fence, Kernel};
 use crate::plans::{Folder, FolderAccess, InvalidPlan, SandboxMode, SandboxPlan};
+use crate::refusals::refused_calls;
 
 /// A process that is confined, and what is left to it.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub enum NotConfined {
     Threads,
     #[error("the kernel cannot keep this agent from: {}; processes.sandbox = \"incomplete\" in void.toml starts it all the same", words(.0))]
     Missing(Vec<Fence>),
+    #[error("a filter of system calls around the server refuses {}: void doctor says what to do", .0.join(", "))]
+    RefusedCalls(Vec<&'static str>),
     #[error("the folder {path} cannot be opened: {why}")]
     Folder { path: PathBuf, why: std::io::Error },
     #[error("the server that it belongs to is gone")]
@@ -89,7 +92,11 @@ pub fn confine(
     }
     let missing = kernel.missing();
     if plan.mode == SandboxMode::Full && !missing.is_empty() {
-        return Err(NotConfined::Missing(missing));
+        let refused = refused_calls();
+        return Err(match refused.is_empty() {
+            true => NotConfined::Missing(missing),
+            false => NotConfined::RefusedCalls(refused),
+        });
     }
     descriptors::close_all_but(kept).map_err(refused("descriptors"))?;
     let folders = plan.folders.iter().map(open_folder);

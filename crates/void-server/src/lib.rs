@@ -39,7 +39,7 @@ mod wire;
 pub use addresses::{page_url, page_urls_elsewhere};
 pub use app::{App, ServerConfig};
 pub use connections::{Bound, serve};
-pub use doctor::Doctor;
+pub use doctor::{Doctor, DoctorScope};
 pub use fence::{InvalidNames, check_names};
 pub use first_steps::FirstSteps;
 pub use openapi::document;

@@ -73,6 +73,7 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
         ("cursor" | "messageId", _) => Shape::Like(UUID),
         ("status", "listProposals") => Shape::OneOf(Status::ALL.map(Status::as_str).to_vec()),
         ("q", "listAttachedConversations" | "listConversations") => Shape::Like(WORDS),
+        ("scope", "getDoctor") => Shape::OneOf(vec!["everything", "process"]),
         ("blocks" | "untrusted" | "inline" | "dry_run", _) => Shape::OneOf(vec!["true", "false"]),
         ("registry", _) => Shape::OneOf(REGISTRIES.iter().map(|one| one.name).collect()),
         ("name" | "path" | "title" | "url", _) => Shape::LongText,

@@ -28,7 +28,7 @@ use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_notify::notifiers::{NotificationsConfig, Notifiers};
-use void_server::{Bound, FirstSteps, Plane, PlaneConfig, ServerConfig};
+use void_server::{Bound, DoctorScope, FirstSteps, Plane, PlaneConfig, ServerConfig};
 use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, events, facts, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -403,9 +403,13 @@ pub fn verify_chain(entries: &[Fact], head: &(u64, String)) {
 }
 
 /// What the doctor of these tests has to say.
-fn finding() -> Finding {
+fn finding(scope: DoctorScope) -> Finding {
+    let check = match scope {
+        DoctorScope::Everything => "disk",
+        DoctorScope::Process => "captures",
+    };
     Finding {
-        check: "disk".to_owned(),
+        check: check.to_owned(),
         level: "warning".into(),
         message: "it is nearly full".to_owned(),
         next: Some("df -h".to_owned()),
@@ -530,7 +534,7 @@ impl Setup {
                 program: "void".to_owned(),
                 owner_token_file: Some("/data/owner.token".to_owned()),
             },
-            doctor: Arc::new(|| Box::pin(async { vec![finding()] })),
+            doctor: Arc::new(|scope| Box::pin(async move { vec![finding(scope)] })),
         });
         let (stop, stopped) = watch::channel(false);
         let serving = tokio::spawn(void_server::serve(bound, router, stopped));

@@ -1,15 +1,17 @@
 //! `void doctor`: looks for what is wrong and names the next command. Reads only, and shows no secret.
 //!
 //! Files and Proxmox are looked at from here, so that they are judged also while the server is down.
-//! Hosts are asked by the server, which has the connections and the trusted keys. The names of the
+//! Hosts are asked by the server, which has the connections and the trusted keys. What a process may do where the server
+//! runs only the server knows: its service has fences that a command is not behind. The names of the
 //! checks are stable: `catalogue`, `services`, `settings`, `data`, `disk`, `ssh key`, `secret file`, `backups`,
 //! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `database`, `freeze`, `quarantine`,
-//! `captures`, `pdfs`, `sandbox`, `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `tree`, `audit`.
+//! `captures`, `pdfs`, `sandbox`, `claude`, `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `tree`, `audit`.
 
 mod audit;
 mod backups;
 mod captures;
 mod channels;
+mod claude;
 pub(super) mod clocks;
 mod data;
 mod definitions;
@@ -17,6 +19,7 @@ mod findings;
 mod hosts;
 mod keys;
 mod nodes;
+mod process;
 mod proxmox;
 mod rights;
 mod sandbox;
@@ -30,9 +33,10 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use void_domain::failures::FailureCode;
 use void_domain::text;
-use void_server::Doctor;
+use void_server::{Doctor, DoctorScope};
 
 use self::findings::{Finding, Findings, Level};
+use self::process::Examiner;
 use super::{Session, counted};
 use crate::cli::DoctorArgs;
 use crate::exit::{CommandError, Exit};
@@ -42,7 +46,7 @@ use crate::times::Times;
 
 pub(super) async fn run(session: &Session<'_>, args: DoctorArgs) -> Result<Exit, CommandError> {
     let mut findings = Findings::default();
-    let looking = look(session, &mut findings);
+    let looking = look(session, Examiner::Command, &mut findings);
     session.output.waiting("looking", looking).await;
     Ok(report(session, &findings.0, args.strict))
 }
@@ -54,18 +58,19 @@ pub(super) fn of_the_server(
     address: SocketAddr,
 ) -> Doctor {
     let known = Arc::new((settings.clone(), environment.clone()));
-    Arc::new(move || {
+    Arc::new(move |scope| {
         let known = Arc::clone(&known);
         // It reads files, and walks the record: not where requests are answered.
         let looking = tokio::task::spawn_blocking(move || {
             let (settings, environment) = &*known;
-            Handle::current().block_on(examine(settings, environment, address))
+            Handle::current().block_on(examine(scope, settings, environment, address))
         });
         Box::pin(async move { looking.await.unwrap_or_default() })
     })
 }
 
 async fn examine(
+    scope: DoctorScope,
     settings: &Settings,
     environment: &Environment,
     address: SocketAddr,
@@ -78,7 +83,10 @@ async fn examine(
         url: Some(format!("http://{address}")),
     };
     let mut findings = Findings::default();
-    look(&session, &mut findings).await;
+    match scope {
+        DoctorScope::Everything => look(&session, Examiner::Server, &mut findings).await,
+        DoctorScope::Process => process::check(&session, &mut findings).await,
+    }
     let told = |finding: Finding| void_api::doctor::Finding {
         check: finding.check.to_owned(),
         level: finding.level.as_str().into(),
@@ -93,15 +101,16 @@ pub(super) fn next_after_host(name: &str, code: Option<FailureCode>) -> String {
     hosts::next_after(name, false, code).1
 }
 
-async fn look(session: &Session<'_>, findings: &mut Findings) {
+async fn look(session: &Session<'_>, examiner: Examiner, findings: &mut Findings) {
     let definitions = definitions::check(session, findings);
     data::check(session, findings);
     keys::check(session, definitions.catalogue.as_ref(), findings);
     backups::check(session, findings);
-    captures::check(session, findings).await;
-    sandbox::check(session, findings);
     proxmox::check(session, &definitions, findings).await;
-    match server::check(session, findings).await {
+    let server = server::check(session, findings).await;
+    let client = server.as_ref().map(|server| &server.client);
+    process::check_served(session, examiner, client, findings).await;
+    match server {
         Some(server) => {
             hosts::check(&server.client, findings).await;
             nodes::check(session, &server.client, findings).await;

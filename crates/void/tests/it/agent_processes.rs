@@ -13,13 +13,13 @@ use crate::lab::{Lab, Server, word};
 /// Beyond the pages that an agent shares with the server and the other agents.
 const PRIVATE_KIB_MAX: u64 = 4 * 1024;
 
-fn plant(lab: &Lab, tree: &Value) {
+pub fn plant(lab: &Lab, tree: &Value) {
     let meta = lab.data().join("meta");
     fs::create_dir_all(&meta).unwrap();
     fs::write(meta.join("topology.json"), tree.to_string()).unwrap();
 }
 
-fn make_agent(lab: &Lab, name: &str) {
+pub fn make_agent(lab: &Lab, name: &str) {
     lab.json(
         &[
             "token", "new", "--kind", "agent", "--name", name, "--cap", "read",
@@ -42,7 +42,7 @@ fn pid(process: &Value) -> Option<i32> {
 }
 
 /// The number of its process, once it sleeps; not that of `before`.
-fn asleep(lab: &Lab, server: &Server, name: &str, before: Option<i32>) -> i32 {
+pub fn asleep(lab: &Lab, server: &Server, name: &str, before: Option<i32>) -> i32 {
     eventually_blocking(&format!("{name} to sleep: {}", lab.log()), || {
         let process = process(server, name);
         let pid = pid(&process).filter(|pid| Some(*pid) != before);

@@ -21,7 +21,7 @@ fn err(output: &Output) -> String {
 }
 
 /// A page of the web on loopback, until the test ends. Its address and port.
-fn web() -> String {
+pub fn web() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {

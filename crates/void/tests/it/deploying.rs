@@ -1,6 +1,9 @@
 //! What deploy/ ships: the scripts that make Void a service, the units, and the recipes for proxies, with the real
 //! programs.
 
+mod confinement;
+mod units;
+
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::net::UnixDatagram;
@@ -8,11 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde_json::json;
+use void_testkit::processes::signal;
 use void_testkit::tls::Identity;
 use void_testkit::{eventually_blocking, free_port};
 
-use crate::lab::{Lab, VOID};
+use crate::lab::{Lab, VOID, catalogue};
 
 fn recipe(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
@@ -160,7 +165,7 @@ fn the_units_are_valid_and_the_servers_is_confined() {
 }
 
 #[test]
-fn systemd_is_told_when_it_is_ready_and_when_it_stops() {
+fn systemd_is_told_when_it_is_ready_when_it_reloads_and_when_it_stops() {
     let lab = Lab::new();
     let path = lab.path("notify");
     let socket = UnixDatagram::bind(&path).unwrap();
@@ -174,6 +179,18 @@ fn systemd_is_told_when_it_is_ready_and_when_it_stops() {
     };
     let mut server = lab.serve(&[("NOTIFY_SOCKET", path.to_str().unwrap())]);
     assert_eq!(heard(), "READY=1");
+    // With files that nobody could start with nothing changes, and no reload is told of.
+    fs::write(lab.path("actions.json"), "{").unwrap();
+    signal(server.pid(), Signal::HUP);
+    eventually_blocking("the reload to be refused", || {
+        lab.log().contains("not reloaded").then_some(())
+    });
+    lab.write_catalogue(&catalogue());
+    signal(server.pid(), Signal::HUP);
+    assert_eq!(heard(), "RELOADING=1");
+    // From the next process, which has the number of the one before.
+    assert_eq!(heard(), "READY=1");
+    assert!(server.has_ended().is_none());
     assert!(server.terminate().success());
     assert_eq!(heard(), "STOPPING=1");
 }

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use void_capture::{ExtractError, ExtractHints, ExtractKind, Isolation, NotConfined};
+use void_control::agent_processes::refused_calls;
 
 use super::findings::Findings;
+use super::process::UNIT_NEXT;
 use crate::commands::Session;
 use crate::compose;
 
-const CHECK: &str = "captures";
-const PDFS: &str = "pdfs";
+pub(super) const CHECK: &str = "captures";
+pub(super) const PDFS: &str = "pdfs";
 
 pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) {
     let extractor = match compose::extractor(&session.settings) {
@@ -30,6 +32,17 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) {
                 "on Linux 5.13 or newer take captures.isolation out of void.toml",
             ),
         },
+        // The kernel may have what somebody else's filter refuses.
+        Err(ExtractError::NotConfined(NotConfined::Landlock | NotConfined::Filter))
+            if !refused_calls().is_empty() =>
+        {
+            let refused = refused_calls().join(", ");
+            findings.warn(
+                CHECK,
+                format!("no page is captured and no PDF is read: a filter of system calls around Void refuses {refused}"),
+                UNIT_NEXT,
+            );
+        }
         Err(ExtractError::NotConfined(NotConfined::Landlock)) => findings.warn(
             CHECK,
             "this kernel has no Landlock, so no page is captured and no PDF is read",

@@ -15,6 +15,11 @@ impl Level {
             Self::Wrong => "problem",
         }
     }
+
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Fine, Self::Warning, Self::Wrong];
+        all.into_iter().find(|level| level.as_str() == word)
+    }
 }
 
 pub(super) struct Finding {

@@ -1,13 +1,23 @@
 //! Whether an agent process can be confined here.
 
-use void_control::agent_processes::{Fence, Kernel, SandboxMode};
+use void_control::agent_processes::{Fence, Kernel, SandboxMode, refused_calls};
 
 use super::findings::Findings;
+use super::process::UNIT_NEXT;
 use crate::commands::Session;
 
-const CHECK: &str = "sandbox";
+pub(super) const CHECK: &str = "sandbox";
 
 pub(super) fn check(session: &Session<'_>, findings: &mut Findings) {
+    let refused = refused_calls();
+    if !refused.is_empty() {
+        let refused = refused.join(", ");
+        let message = format!(
+            "no agent process starts: a filter of system calls around Void refuses {refused}"
+        );
+        findings.warn(CHECK, message, UNIT_NEXT);
+        return;
+    }
     judge(
         &Kernel::of_this_machine().missing(),
         session.settings.processes.mode,
