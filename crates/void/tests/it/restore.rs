@@ -1,6 +1,8 @@
 //! Backups through the command line: an older copy cannot revive an old approval (I34), however it
 //! comes back.
 
+mod ways_in;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
