@@ -37,7 +37,9 @@ pub use self::logs::{LOG_LINES_MAX, logs};
 pub use self::start::{restart, start, update};
 pub use self::stop::stop;
 pub use self::users::{InvalidUserRange, UserRange};
-pub use void_sandbox::{Fence, Kernel, SandboxLimits, SandboxMode, refused_calls};
+pub use void_sandbox::{
+    Fence, Kernel, SandboxLimits, SandboxMode, is_making_code_refused, refused_calls,
+};
 pub use void_supervise::{
     Cgroups, Driver, Ending, LogLine, NspawnDriver, Patience, ProcessDriver, ProcessState,
     ProcessStatus, Restarts,

@@ -16,4 +16,4 @@ pub use kernels::{Fence, Kernel};
 pub use plans::{
     Folder, FolderAccess, InvalidPlan, PLAN_BYTES_MAX, SandboxLimits, SandboxMode, SandboxPlan,
 };
-pub use refusals::refused_calls;
+pub use refusals::{is_making_code_refused, refused_calls};

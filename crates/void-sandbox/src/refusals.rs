@@ -18,6 +18,7 @@ const VERSION: u32 = 1;
 /// `SECCOMP_GET_ACTION_AVAIL`.
 const ACTION_AVAILABLE: u32 = 2;
 const NO_FILE: c_int = -1;
+const PAGE_BYTES: usize = 4_096;
 
 /// By the names that a filter has for them; none where nothing is in the way.
 #[must_use]
@@ -31,6 +32,21 @@ pub fn refused_calls() -> Vec<&'static str> {
     ];
     let refused = asked.into_iter().filter(|(_, refused)| *refused);
     refused.map(|(name, _)| name).collect()
+}
+
+/// Whether memory that is written cannot be made code here, as a program with a compiler inside has to (`MemoryDenyWriteExecute=`).
+#[must_use]
+pub fn is_making_code_refused() -> bool {
+    let (length, nowhere) = (PAGE_BYTES, std::ptr::null_mut());
+    let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    #[expect(unsafe_code, reason = "there is no safe way to ask for this alone")]
+    // SAFETY: one page of nobody's memory, which nothing refers to and nothing runs, is there for a moment.
+    let is_there = unsafe {
+        let page = libc::mmap(nowhere, length, access, kind, NO_FILE, 0);
+        page != libc::MAP_FAILED && libc::munmap(page, length) == 0
+    };
+    !is_there
 }
 
 /// A kernel without it, or with it switched off, says something else.

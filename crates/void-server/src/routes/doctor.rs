@@ -20,7 +20,7 @@ pub(super) const ROUTES: &[Route] = &[Route {
     query: &[Parameter {
         name: "scope",
         kind: "string",
-        meaning: "`process`: only what the server's own process can do where it runs (captures, pdfs, sandbox); `everything` if left out",
+        meaning: "`process`: only what the server's own process can do where it runs (captures, pdfs, sandbox, claude); `everything` if left out",
     }],
     request: None,
     response: json::<DoctorResponse>(),

@@ -5,12 +5,13 @@
 //! runs only the server knows: its service has fences that a command is not behind. The names of the
 //! checks are stable: `catalogue`, `services`, `settings`, `data`, `disk`, `ssh key`, `secret file`, `backups`,
 //! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `database`, `freeze`, `quarantine`,
-//! `captures`, `pdfs`, `sandbox`, `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `tree`, `audit`.
+//! `captures`, `pdfs`, `sandbox`, `claude`, `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `tree`, `audit`.
 
 mod audit;
 mod backups;
 mod captures;
 mod channels;
+mod claude;
 pub(super) mod clocks;
 mod data;
 mod definitions;

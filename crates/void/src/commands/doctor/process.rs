@@ -1,10 +1,10 @@
-//! What the server's process can do where it runs: read foreign bytes, and confine an agent. A service or a container
+//! What the server's process can do where it runs: read foreign bytes, confine an agent, start the `claude` program. A service or a container
 //! has fences of its own, so a server that answers is asked, and only without one this command looks from where it is.
 
 use void_api::doctor::{DoctorResponse, Finding as Told};
 
 use super::findings::{Findings, Level};
-use super::{captures, sandbox};
+use super::{captures, claude, sandbox};
 use crate::client::Client;
 use crate::commands::Session;
 
@@ -23,6 +23,7 @@ pub(super) enum Examiner {
 pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) {
     captures::check(session, findings).await;
     sandbox::check(session, findings);
+    claude::check(session, findings);
 }
 
 pub(super) async fn check_served(
@@ -50,7 +51,12 @@ async fn told_by(server: &Client) -> Option<Vec<Told>> {
 }
 
 fn take(told: Told, findings: &mut Findings) {
-    let names = [captures::CHECK, captures::PDFS, sandbox::CHECK];
+    let names = [
+        captures::CHECK,
+        captures::PDFS,
+        sandbox::CHECK,
+        claude::CHECK,
+    ];
     let Some(check) = names.into_iter().find(|name| *name == told.check) else {
         return;
     };

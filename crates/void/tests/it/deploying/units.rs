@@ -146,3 +146,27 @@ fn what_the_unit_takes_is_not_what_a_sandbox_is_made_of() {
         assert!(!allowed.contains(call), "{call}");
     }
 }
+
+/// A program that makes code as it runs is started under the unit with the drop-in for it, and without it the doctor says why not.
+#[test]
+fn the_doctor_names_the_drop_in_that_the_claude_program_needs() {
+    let units = [
+        (&["void.service"][..], "warning"),
+        (&["void.service", "void-claude.conf"], "ok"),
+    ];
+    for (names, level) in units {
+        let lab = furnished("127.0.0.1:9");
+        let settings = [
+            ("VOID_BRAIN", "claude"),
+            ("CLAUDE_EXE", "/bin/true"),
+            ("ANTHROPIC_API_KEY", "sk-ant-the-real-key-0123456789"),
+        ];
+        let unit = Unit::read(names);
+        let server = unit.confined(&lab, || lab.serve(&settings));
+        let said = said_by(&server);
+        let found = finding(&said, "claude");
+        assert_eq!(word(found, "level"), level, "{found}");
+        let is_named = word(found, "next").contains("deploy/void-claude.conf");
+        assert_eq!(is_named, level == "warning", "{found}");
+    }
+}
