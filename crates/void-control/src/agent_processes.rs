@@ -194,8 +194,12 @@ impl AgentProcesses {
         loop {
             let told = tokio::select! {
                 _ = stopping.wait_for(|stop| *stop) => return,
-                told = control.wakes.next() => told,
-                () = tokio::time::sleep(LOOK_EVERY) => match self.waiting().await {
+                told = control.wakes.next() => Some(told),
+                () = tokio::time::sleep(LOOK_EVERY) => None,
+            };
+            let told = match told {
+                Some(told) => told,
+                None => match self.waiting().await {
                     Ok(waiting) => waiting,
                     Err(error) => {
                         tracing::error!(%error, "who waits for a turn cannot be read");

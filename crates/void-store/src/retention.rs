@@ -236,7 +236,7 @@ pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError
 
 /// How many rows each table that grows has.
 pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    const COUNTS: [(&str, &str); 14] = [
+    const COUNTS: [(&str, &str); 15] = [
         ("proposals", "SELECT COUNT(*) AS rows_there FROM proposals"),
         (
             "notifications",

@@ -5,6 +5,7 @@ use void_domain::agents::AgentName;
 use void_domain::ids::CauseId;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, agent_turns as table};
+use void_tree::Operation;
 
 use super::has_process;
 use crate::agent_processes::AgentProcessError;
@@ -49,7 +50,10 @@ pub async fn wake_by_owner(
     agent: &AgentName,
 ) -> Result<(), AgentProcessError> {
     if !ctx.actor.is_owner() {
-        return Err(AgentProcessError::OwnerOnly);
+        return Err(AgentProcessError::NotAbove {
+            operation: Operation::Wake,
+            name: agent.clone(),
+        });
     }
     match wake(control, agent, WakeCause::of(TurnCause::Owner)).await? {
         Woken::Kept => Ok(()),
