@@ -214,7 +214,9 @@ export function proposalCard(row, how = {}) {
         rejectOnly(),
       );
     if (card?.changed) return notice("caution", t("card.changed"));
-    if (isHeld(row) && isLive() && step !== "reject" && step !== "sending") return heldStep(row, () => go("reject", ".reason"));
+    // A no needs nothing lifted.
+    if (isHeld(row) && isLive() && step !== "reject" && step !== "sending")
+      return heldStep(row, () => go("reject", ".reason"));
     if (!isLive())
       return el(
         "div",
