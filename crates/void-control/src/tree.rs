@@ -3,6 +3,7 @@
 
 mod commits;
 mod moves;
+mod old_layout;
 mod opening;
 mod recording;
 mod removals;

@@ -14,6 +14,7 @@ use void_domain::text;
 use void_store::{StoreError, Tx, agents, tokens};
 use void_tree::{AgentKind, Index, MEMBERS_MAX, ROOT, Topology, TreeProblem};
 
+use super::old_layout;
 use super::recording::{self, RoutesChange, TreeChange, Why};
 use super::routes;
 use crate::control::Control;
@@ -67,8 +68,9 @@ pub async fn open(
 ) -> Result<(), StoreError> {
     let part = &control.in_force.tree;
     let mut kept = part.folder.lock().await;
-    let folder = MetaFolder::new(places.meta);
     let mut problems = Vec::new();
+    follow_layout(&places, &mut problems).await;
+    let folder = MetaFolder::new(places.meta);
     let opening = Opening {
         control,
         folder: &folder,
@@ -104,6 +106,23 @@ pub async fn open(
     });
     *kept = Some(folder);
     Ok(())
+}
+
+/// A folder of the old layout becomes one of today's; what keeps it from that is told, and the tree is opened as it is.
+async fn follow_layout(places: &TreePlaces, problems: &mut Vec<String>) {
+    let Some(data) = places.meta.parent().map(Path::to_owned) else {
+        return;
+    };
+    let migrating = tokio::task::spawn_blocking(move || old_layout::migrate(&data)).await;
+    match migrating.map_err(io::Error::other).and_then(|done| done) {
+        Ok(true) => {
+            tracing::info!("the data folder was of the layout of manager; root has its place now")
+        }
+        Ok(false) => {}
+        Err(error) => problems.push(format!(
+            "the data folder is of an old layout and could not be brought to today's: {error}"
+        )),
+    }
 }
 
 type Members = BTreeMap<AgentName, Member>;

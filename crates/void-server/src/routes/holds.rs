@@ -1,4 +1,5 @@
-//! `/api/proposals/{id}/hold|veto|annotate|lift`: friction from above on what has not started.
+//! `/api/proposals/{id}/hold|veto|annotate|lift`: friction on what has not started. A token from outside stands nowhere in
+//! the tree, so all of it is the owner's here; agents that stand above whoever asked have tools.
 
 use axum::Json;
 use axum::extract::State;
@@ -22,9 +23,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/proposals/{id}/hold",
-        access: Access::Withdraw,
+        access: Access::Owner,
         operation: "holdProposal",
-        summary: "Keep a request from starting until the owner lifts it; for the owner, and for agents above whoever asked",
+        summary: "Keep a request from starting until that is lifted; agents above whoever asked do it by a tool",
         query: &[],
         request: Some(schema::<HoldRequest>),
         response: json::<RowResponse>(),
@@ -33,9 +34,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/proposals/{id}/veto",
-        access: Access::Withdraw,
+        access: Access::Owner,
         operation: "vetoProposal",
-        summary: "End a request that has not started; for the owner, and for agents above whoever asked",
+        summary: "End a request that has not started, and say why; agents above whoever asked do it by a tool",
         query: &[],
         request: Some(schema::<HoldRequest>),
         response: json::<RowResponse>(),
@@ -44,9 +45,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/proposals/{id}/annotate",
-        access: Access::Withdraw,
+        access: Access::Owner,
         operation: "annotateProposal",
-        summary: "Put words beside a request that has not started; for the owner, and for agents above whoever asked",
+        summary: "Put words beside a request that has not started; agents above whoever asked do it by a tool",
         query: &[],
         request: Some(schema::<HoldRequest>),
         response: json::<RowResponse>(),

@@ -205,6 +205,7 @@ export function proposalCard(row, how = {}) {
         rejectOnly(),
       );
     if (card?.changed) return notice("caution", t("card.changed"));
+    // A no needs nothing lifted.
     if (isHeld(row) && isLive() && step !== "reject" && step !== "sending")
       return heldStep(row, () => go("reject", ".reason"));
     if (!isLive())

@@ -1,6 +1,6 @@
 // @ts-check
-// What agents above whoever asked, and the owner, put on a request: who it was, with their words marked as theirs, and the
-// step that lifts a hold. A yes is a step of its own after it.
+// What agents above whoever asked, and the owner, put on a request: who it was, with their words marked as theirs, and
+// the step that lifts a hold. A yes is a step of its own after it.
 
 import { post, sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
