@@ -123,9 +123,7 @@ async fn whoever_stands_nowhere_has_no_mailbox_and_no_tool_for_one() {
     let (room, _) = room([]).await;
     let offered = |ctx: &Ctx| {
         let all = void_agent::tools::for_turn(&room.control, ctx);
-        all.iter()
-            .filter(|tool| tool.effect == Effect::Messages)
-            .count()
+        all.filter(|tool| tool.effect == Effect::Messages).count()
     };
     // No tree yet.
     assert_eq!(offered(&inside(&room, "alice")), 0);

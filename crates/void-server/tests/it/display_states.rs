@@ -86,7 +86,7 @@ impl Stand {
             rehearsal: false,
             head: None,
         };
-        messages::about(&self.proposal, self.shown, &frame, room).title
+        messages::about(&self.proposal, (self.shown, &[]), &frame, room).title
     }
 
     fn file(&self) -> Value {

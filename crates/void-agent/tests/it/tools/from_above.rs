@@ -71,8 +71,9 @@ async fn with_tree(room: &Room) -> AgentProcesses {
 }
 
 fn names(room: &Room, ctx: &Ctx) -> Vec<&'static str> {
-    let offered = tools::from_above(&room.control, ctx);
-    offered.map(|tool| tool.name).collect()
+    let offered = tools::for_turn(&room.control, ctx);
+    let from_above = offered.filter(|tool| tool.reach == Reach::FromAbove);
+    from_above.map(|tool| tool.name).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

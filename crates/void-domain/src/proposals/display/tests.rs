@@ -173,10 +173,11 @@ fn every_state_of_a_proposal_is_shown_as_one() {
 #[test]
 fn what_is_approved_says_what_it_waits_for_and_never_that_it_was_sent() {
     let shown = HOLDS.map(|hold| DisplayState::of(&approved(), hold));
-    let [starting, waits, held] = shown;
+    let [starting, waits, held, from_above] = shown;
     assert_eq!(starting.words(), "Approved, starting");
     assert_eq!(waits.words(), "Approved, waits for its target");
     assert_eq!(held.words(), "Approved, held by the freeze");
+    assert_eq!(from_above.words(), "Held, lift it first");
     for state in shown {
         let said = [state.words(), state.clause(), state.meaning()].join(" ");
         for untrue in ["sent", "Sent", "is running", "ran,", "done", "Done"] {
