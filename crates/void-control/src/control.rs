@@ -1,7 +1,7 @@
 //! What every use case needs: the store, the catalogue, the channels, the clock, and the few things
 //! that live in memory.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -203,6 +203,21 @@ impl Control {
     /// for nothing that is derived.
     pub fn derived<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Arc<T> {
         self.derived.get(make)
+    }
+
+    /// What `read` makes of the tables alone, and of nothing that time or this process changes: read once until anybody
+    /// commits, here or elsewhere. One value of each type.
+    pub async fn read_once<T: Any + Send + Sync>(
+        &self,
+        read: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<Arc<T>, StoreError> {
+        let reading = async { Ok(Some(Arc::new(read.await?) as Arc<dyn Any + Send + Sync>)) };
+        let readings = &self.remembered.readings;
+        let found = readings
+            .find(&self.store, TypeId::of::<T>(), reading)
+            .await?;
+        let known = found.and_then(|found| found.downcast().ok());
+        known.ok_or_else(|| StoreError::Internal("what was read is of another type".to_owned()))
     }
 
     pub fn catalogue_commit(&self) -> Option<&str> {

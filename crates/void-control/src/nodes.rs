@@ -23,7 +23,7 @@ use crate::facts::{self, AuditContext};
 pub use approve::{ApproveError, approve};
 pub use invite::{INVITE_LASTS, InviteError, Invited, invite};
 pub use join::{JoinError, JoinRequest, join};
-pub use list::{NodeView, list};
+pub use list::{NodeView, list, view};
 pub use poll::{PollAnswer, PollError, PollRequest, WAIT_MAX, poll};
 pub use remove::{RemoveError, remove};
 pub use report::{Report, progress, report};
@@ -33,7 +33,7 @@ pub(crate) use list::{NOTE_SEEN_EVERY, note_seen};
 pub(crate) use relay::start as start_relay;
 
 /// Nodes in one list; more than this is a different kind of installation.
-const NODES_MAX: u32 = 2_000;
+pub(crate) const NODES_MAX: u32 = 2_000;
 
 /// What was known of the nodes before this process began.
 pub(crate) async fn remember(control: &Control) -> Result<(), StoreError> {

@@ -55,8 +55,8 @@ pub use display::{display_state, shown_now};
 pub(crate) use expire::sweep;
 pub(crate) use list::with_history;
 pub use list::{
-    Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_in,
-    list_waiting, list_waiting_changes, runs_before,
+    Listed, count_in, find, history, is_current, list, list_ended, list_in, list_waiting,
+    list_waiting_changes, runs_before,
 };
 pub(crate) use plans::current_definition;
 pub use propose::{ProposeError, ProposeRequest, Proposed, propose, propose_dropped};

@@ -92,13 +92,6 @@ pub async fn list(control: &Control) -> Result<Vec<Quarantined>, StoreError> {
         .await
 }
 
-pub async fn count(control: &Control) -> Result<u64, StoreError> {
-    control
-        .store
-        .read(|tx| Box::pin(quarantine::count(tx)))
-        .await
-}
-
 /// What the owner says of a credential that came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {

@@ -56,19 +56,18 @@ pub struct Reach {
     pub untold_services: u64,
 }
 
+/// Read once until anybody commits: settings do not change while the server runs.
 pub async fn reach(notify: &Notifications) -> Result<Reach, StoreError> {
     let outbox = notify.notifiers.outbox();
-    notify
-        .store()
-        .read(move |tx| {
-            Box::pin(async move {
-                Ok(Reach {
-                    places: outbox::count_places(tx, &outbox).await?,
-                    untold_services: notifications::alerts::count_untold(tx).await?,
-                })
+    let read = notify.store().read(move |tx| {
+        Box::pin(async move {
+            Ok::<_, StoreError>(Reach {
+                places: outbox::count_places(tx, &outbox).await?,
+                untold_services: notifications::alerts::count_untold(tx).await?,
             })
         })
-        .await
+    });
+    Ok(*notify.control().read_once(read).await?)
 }
 
 pub async fn list(notify: &Notifications) -> Result<Listing, StoreError> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize as _, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use void_api::errors::ErrorResponse;
 use void_domain::failures::{AnyCode, FailureCode};
@@ -279,11 +279,25 @@ impl Client {
 
 /// What was sent, as the type that it has. A server of another version may say more, not less.
 pub(crate) fn read<T: DeserializeOwned>(sent: Value) -> Result<T, CommandError> {
-    serde_json::from_value(sent).map_err(|error| {
-        let message = format!("the server's answer is not one that this void understands: {error}");
-        CommandError::failed(FailureCode::NotUnderstood, message)
-            .next("use the void of the server's version; --json shows what it says")
-    })
+    serde_json::from_value(sent).map_err(|error| not_understood(&error))
+}
+
+fn not_understood(error: &serde_json::Error) -> CommandError {
+    let message = format!("the server's answer is not one that this void understands: {error}");
+    CommandError::failed(FailureCode::NotUnderstood, message)
+        .next("use the void of the server's version; --json shows what it says")
+}
+
+/// How a list ends of which the rows are passed on as they were sent: with the cursor of the next page, or with none.
+#[derive(Deserialize)]
+struct ListEnd {
+    #[serde(default)]
+    next: Option<String>,
+}
+
+pub(crate) fn next_page(sent: &Value) -> Result<Option<String>, CommandError> {
+    let ListEnd { next } = ListEnd::deserialize(sent).map_err(|error| not_understood(&error))?;
+    Ok(next)
 }
 
 fn is_marked(response: &reqwest::Response) -> bool {

@@ -32,7 +32,8 @@ pub async fn list(control: &Control) -> Result<Vec<NodeView>, StoreError> {
     Ok(nodes.into_iter().map(|node| view(control, node)).collect())
 }
 
-fn view(control: &Control, node: Node) -> NodeView {
+/// How a node that the tables name is reached at this moment.
+pub fn view(control: &Control, node: Node) -> NodeView {
     let name = node.name.as_str();
     let (ago, here) = control.runs.channels.nodes().seen(name);
     let seen_here = ago.map(|ago| control.clock.now().minus(ago));

@@ -5,7 +5,7 @@
 //! freezes or edits a row, in this process or in another, is believed by the very next question. Where the
 //! database cannot say its version nothing is remembered at all.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,6 +39,8 @@ pub(crate) struct Remembered {
     pub(crate) cooling: Memory<ActorKind, Vec<(ActionId, Timestamp)>>,
     /// Pages of the inbox, by where they begin and how long they are; what a page is, its use case knows.
     pub(crate) inboxes: Memory<(Option<ProposalId>, u32), Arc<dyn Any + Send + Sync>>,
+    /// What is made of the tables alone for some page, by the type that holds it.
+    pub(crate) readings: Memory<TypeId, Arc<dyn Any + Send + Sync>>,
     /// What the owner's pages say about actions; its use case bounds how many pages are read for it.
     pub(crate) action_runbooks: Memory<(), Arc<Vec<(RunbookName, Entity)>>>,
 }
@@ -51,6 +53,7 @@ impl Default for Remembered {
             freeze: Memory::lasting(LASTS, KEPT_MAX),
             cooling: Memory::lasting(LASTS_SHORT, KEPT_MAX),
             inboxes: Memory::lasting(LASTS, INBOXES_KEPT_MAX),
+            readings: Memory::lasting(LASTS, KEPT_MAX),
             action_runbooks: Memory::lasting(LASTS, 1),
         }
     }

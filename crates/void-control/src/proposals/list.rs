@@ -215,14 +215,6 @@ pub async fn list_ended(control: &Control, limit: u32) -> Result<Vec<Listed>, St
         .await
 }
 
-/// Whether the owner has ever decided anything.
-pub async fn is_any_decided(control: &Control) -> Result<bool, StoreError> {
-    let store = &control.store;
-    store
-        .read(|tx| Box::pin(proposals::is_any_decided(tx)))
-        .await
-}
-
 pub async fn count_in(control: &Control, status: Status) -> Result<u64, StoreError> {
     control
         .store

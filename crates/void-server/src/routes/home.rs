@@ -7,7 +7,7 @@ use void_api::home::{EmptyFileResponse, HomeResponse, SetupResponse};
 use void_api::inbox::ItemResponse;
 use void_api::proposals::RowResponse;
 use void_control::proposals::ProposalKey;
-use void_control::{hosts, proposals};
+use void_control::{home, hosts, status as summary};
 use void_domain::proposals::Sight;
 
 use super::cards::{self};
@@ -32,8 +32,6 @@ pub(super) const ROUTES: &[Route] = &[Route {
     handler: || get(show),
 }];
 
-/// What ended lately, as far as the first page shows it.
-const RECENT_SHOWN: u32 = 12;
 const CARDS_SHOWN: usize = 3;
 
 fn empty_files(first: &FirstSteps, actions: bool, services: bool) -> Vec<EmptyFileResponse> {
@@ -79,12 +77,12 @@ pub(crate) async fn show(
     let Json(status) = status::show(State(app.clone()), Caller(ctx.clone())).await?;
     let Json(services) = services::list(State(app.clone()), Caller(ctx.clone())).await;
     let Json(freeze) = freeze::show(State(app.clone()), Caller(ctx)).await?;
-    let Json(mutes) = mutes::list(State(app.clone())).await?;
-    let recent = proposals::list_ended(control, RECENT_SHOWN).await?;
+    let known = summary::rows(control).await?;
+    let mutes = mutes::of_rows(&known, control.clock().now());
+    let rows = home::rows(control).await?;
     let sight = Sight::of(&admitted.ctx.actor);
-    let recent = recent.iter().map(|row| listed_response(row, sight));
+    let recent = rows.ended.iter().map(|row| listed_response(row, sight));
     let recent: Vec<RowResponse> = recent.collect();
-    let told = void_notify::list(app.notifications()).await?;
     let first = &app.shared().first_steps;
     let is_watching = !services.services.is_empty();
     let empty_files = empty_files(first, status.actions > 0, is_watching);
@@ -94,9 +92,9 @@ pub(crate) async fn show(
         cards,
         setup: SetupResponse {
             lab_connected: first_steps::can_run(control, is_local_missing).await?,
-            phone_paired: told.places.iter().any(|place| place.target.is_some()),
+            phone_paired: status.channels > 0,
             actions_loaded: status.actions > 0,
-            decided_once: proposals::is_any_decided(control).await?,
+            decided_once: rows.is_any_decided,
             commands: match empty_files.as_slice() {
                 [] => Vec::new(),
                 _ => first.commands.clone(),
@@ -112,7 +110,7 @@ pub(crate) async fn show(
         inbox,
         services,
         freeze,
-        mutes: mutes.mutes,
+        mutes,
         recent,
     }))
 }

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::routing::{delete, get, post};
 use void_api::mutes::{MuteRequest, MuteResponse, MutesResponse, UnmutedResponse};
 use void_control::mutes::{self, MuteError, NewMute, Until};
+use void_control::status::StatusRows;
 use void_domain::failures::FailureCode;
 use void_domain::ids::MuteId;
 use void_domain::mutes::{Mute, Muted};
@@ -68,6 +69,12 @@ fn mute_response(mute: Mute) -> MuteResponse {
         at: mute.at.to_string(),
         until: mute.until.to_string(),
     }
+}
+
+/// What is muted now, of what the summary was read with.
+pub(super) fn of_rows(rows: &StatusRows, at: Timestamp) -> Vec<MuteResponse> {
+    let mutes = rows.mutes_at(at).cloned();
+    mutes.map(mute_response).collect()
 }
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<MutesResponse>, ApiError> {

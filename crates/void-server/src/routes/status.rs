@@ -7,12 +7,9 @@ use void_api::status::{EmbeddingsResponse, StatusResponse, StorageResponse};
 use void_control::embeddings::{self, EmbeddingsView};
 use void_control::nodes::{self, NodeView};
 use void_control::retention::{self, Sizes};
-use void_control::{
-    Control, audit, freezes, health, inbox, instances, mutes, proposals, quarantine,
-};
+use void_control::{Control, audit, freezes, health, inbox, instances, status};
 use void_domain::freezes::Freeze;
 use void_domain::nodes::Membership;
-use void_domain::proposals::Status;
 use void_domain::retention::Kept;
 use void_domain::services::Health;
 
@@ -71,7 +68,7 @@ pub(crate) async fn show(
 ) -> Result<Json<StatusResponse>, ApiError> {
     let control = app.control();
     let inbox = inbox::look(control, None, 1).await?;
-    let running = proposals::count_in(control, Status::Running).await?;
+    let rows = status::rows(control).await?;
     let now = control.clock().now();
     let services = health::list(control);
     let count = |wanted| {
@@ -80,7 +77,8 @@ pub(crate) async fn show(
             .filter(|view| view.standing.health == wanted)
             .count()
     };
-    let nodes = nodes::list(control).await?;
+    let views = (rows.nodes.iter()).map(|node| nodes::view(control, node.clone()));
+    let nodes: Vec<NodeView> = views.collect();
     let joined = |view: &&NodeView| matches!(view.node.membership, Membership::Joined { .. });
     let nodes_here = nodes.iter().filter(joined).filter(|view| view.here).count();
     let asks = |view: &&NodeView| matches!(view.node.membership, Membership::Waiting { .. });
@@ -88,14 +86,14 @@ pub(crate) async fn show(
         Freeze::Frozen(frozen) if frozen.until.is_none_or(|until| now < until) => Some(frozen),
         Freeze::Frozen(_) | Freeze::Thawed => None,
     };
-    let (audit_seq, head) = audit::head_for(control, &ctx).await?;
+    let (audit_seq, head) = audit::head_for(&ctx, rows.head);
     let reach = void_notify::reach(app.notifications()).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION").into(),
         rehearsal: control.is_rehearsal(),
         waiting: inbox.waiting_count,
         joins: nodes.iter().filter(asks).count(),
-        running,
+        running: rows.running,
         unknown: inbox.unknown_count,
         untold: inbox.untold_count,
         frozen: frozen.is_some(),
@@ -114,11 +112,11 @@ pub(crate) async fn show(
         services_unknown: count(Health::Unknown),
         services_untold: reach.untold_services,
         channels: reach.places,
-        mutes: mutes::list(control).await?.len(),
+        mutes: rows.mutes_at(now).count(),
         open_fences: (app.processes().open_fences().iter())
             .map(ToString::to_string)
             .collect(),
-        quarantined: quarantine::count(control).await?,
+        quarantined: rows.quarantined,
         actions: control.catalogue().actions().len(),
         catalogue_digest: control.catalogue().digest().to_string(),
         catalogue_commit: control.catalogue_commit().map(str::to_owned),

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use void_control::Clock;
 
 use crate::apps::{App, Engine, Setup};
 use crate::callers::Caller;
 use crate::forgeries::run;
+use crate::stands::{Stand, services};
 
 /// Asks twice, so that a server that remembers does.
 async fn is_known(caller: &Caller) {
@@ -151,4 +153,100 @@ async fn a_freeze_that_somebody_writes_is_told_at_once() {
         let frozen = owner.get("/api/freeze").await.ok();
         assert_eq!(frozen["frozen"], json!(true), "{frozen}");
     }
+}
+
+/// What Home and the summary are made of is read once until anybody commits, and never shown longer than it is true.
+#[tokio::test(flavor = "multi_thread")]
+async fn home_is_told_as_the_tables_are_now() {
+    for engine in Engine::both().await {
+        let setup = Setup {
+            engine: engine.clone(),
+            services: services(&[Stand::down().service("web")]),
+            ..Setup::default()
+        };
+        let mut app = setup.start().await;
+        app.looks_back = false;
+        let owner = app.owner();
+        let muted = json!({"service": "web", "reason": "being rebuilt", "for_s": 3_600});
+        owner.post("/api/mutes", muted).await.ok();
+        let ran = owner.run("touch-a").await.ok();
+        assert_eq!(ran["executed"], json!(true), "{ran}");
+        for _ in 0..2 {
+            let home = owner.get("/api/home").await.ok();
+            assert_eq!(home["mutes"][0]["reason"], "being rebuilt");
+            assert_eq!(home["recent"][0]["reason"], json!(null), "{home}");
+            assert_eq!(home["status"]["quarantined"], 0);
+            assert_eq!(home["setup"]["decided_once"], json!(false));
+        }
+        let edits = [
+            (
+                "UPDATE mutes SET reason = 'no reason'",
+                "/mutes/0/reason",
+                json!("no reason"),
+            ),
+            (
+                "UPDATE mutes SET ended_at = 1, ended_by = 'owner-cli'",
+                "/status/mutes",
+                json!(0),
+            ),
+            (
+                "UPDATE proposals SET reason = 'edited'",
+                "/recent/0/reason",
+                json!("edited"),
+            ),
+            (
+                "INSERT INTO quarantine (kind, id, since_at) VALUES ('token', 'x', 1)",
+                "/status/quarantined",
+                json!(1),
+            ),
+            (
+                "UPDATE freezes SET frozen_by = 'somebody', frozen_at = 1 WHERE id = 1",
+                "/status/frozen",
+                json!(true),
+            ),
+            ("DELETE FROM quarantine", "/status/quarantined", json!(0)),
+        ];
+        for (edit, at, expected) in edits {
+            run(&app, &engine, edit);
+            for _ in 0..2 {
+                let home = owner.get("/api/home").await.ok();
+                assert_eq!(home.pointer(at), Some(&expected), "{edit}: {home}");
+            }
+        }
+        let status = owner.get("/api/status").await.ok();
+        assert_eq!(
+            (&status["mutes"], &status["frozen"]),
+            (&json!(0), &json!(true))
+        );
+    }
+}
+
+/// That a mute ends is no commit: time alone ends it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mute_that_is_over_is_not_remembered() {
+    let setup = Setup {
+        clock: Clock::manual(Clock::system().now()),
+        services: services(&[Stand::down().service("web")]),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let session = app.session().await;
+    let muted = json!({"service": "web", "reason": "being rebuilt", "for_s": 3_600});
+    app.owner().post("/api/mutes", muted).await.ok();
+    for _ in 0..2 {
+        let home = session.get("/api/home").await.ok();
+        assert_eq!(
+            (
+                &home["status"]["mutes"],
+                home["mutes"].as_array().unwrap().len()
+            ),
+            (&json!(1), 1)
+        );
+    }
+    app.pass(Duration::from_secs(3_601));
+    let home = session.get("/api/home").await.ok();
+    assert_eq!(
+        (&home["status"]["mutes"], &home["mutes"]),
+        (&json!(0), &json!([]))
+    );
 }

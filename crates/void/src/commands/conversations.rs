@@ -13,7 +13,7 @@ use void_domain::text;
 use super::run::segment;
 use super::{Session, chat, kb, quoted};
 use crate::cli::{ConversationListArgs, ConversationsCommand};
-use crate::client::{Client, read};
+use crate::client::{Client, next_page, read};
 use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone, confirm, is_interactive};
 
@@ -100,7 +100,7 @@ async fn everywhere(
     });
     for (path, agent) in of_agents.chain(of_spaces) {
         let page = client.get(&path).await?;
-        is_cut |= page.get("next").is_some_and(|next| !next.is_null());
+        is_cut |= next_page(&page)?.is_some();
         let rows = page.get("conversations").and_then(Value::as_array);
         for mut row in rows.into_iter().flatten().cloned() {
             if let (Some(agent), Value::Object(members)) = (&agent, &mut row) {

@@ -1,5 +1,6 @@
 //! How a proposal is shown on a terminal. Words of the requester are marked as theirs.
 
+use serde::Deserialize;
 use serde_json::Value;
 use void_api::cards::{CardResponse, DifferenceResponse, MovedBaseResponse};
 use void_api::proposals::RowResponse;
@@ -441,28 +442,47 @@ fn show_diff(output: &Output, name: &str, diff: &str) {
     }
 }
 
+/// What a check says of what it looked at: a file, copies, a service or a guest.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CheckReport {
+    reason: Option<String>,
+    after_ms: Option<u64>,
+    status: Option<String>,
+    replicas: Option<ReplicaCount>,
+    service: Option<String>,
+    detail: Option<ServiceDetail>,
+    guest: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct ReplicaCount {
+    running: Option<i64>,
+    wanted: Option<i64>,
+}
+
 /// What a check saw, in words.
 fn seen(check: &Value) -> String {
-    if check.get("reason").and_then(Value::as_str) == Some("read_back") {
+    let Ok(check) = CheckReport::deserialize(check) else {
+        return "what it saw is not understood here; --json shows it".to_owned();
+    };
+    if check.reason.as_deref() == Some("read_back") {
         return "the file says exactly this".to_owned();
     }
-    let took = check.get("after_ms").and_then(Value::as_u64);
+    let took = check.after_ms;
     let took = took.map(|ms| format!(", {}.{} s after the run", ms / 1000, ms % 1000 / 100));
     let took = took.unwrap_or_default();
-    let status = check.get("status").and_then(Value::as_str).unwrap_or("-");
-    let number = |pointer: &str| check.pointer(pointer).and_then(Value::as_i64);
-    let copies = match (number("/replicas/running"), number("/replicas/wanted")) {
-        (Some(running), Some(wanted)) => Some(format!("{running} of {wanted} copies run")),
-        _ => None,
-    };
-    let service = check.get("service").and_then(Value::as_str);
-    let service = service.map(|service| {
-        let detail = check.get("detail").cloned().unwrap_or_default();
-        let detail: ServiceDetail = serde_json::from_value(detail).unwrap_or_default();
-        let id = text::escaped(service);
+    let status = check.status.as_deref().unwrap_or("-");
+    let copies = check.replicas.and_then(|count| {
+        let (running, wanted) = count.running.zip(count.wanted)?;
+        Some(format!("{running} of {wanted} copies run"))
+    });
+    let service = check.service.map(|service| {
+        let detail = check.detail.unwrap_or_default();
+        let id = text::escaped(&service);
         format!("{id} is {status}: {}{took}", services::answer(&detail))
     });
-    let guest = number("/guest").map(|guest| {
+    let guest = check.guest.map(|guest| {
         let status = text::escaped(status);
         format!("guest {guest} is {status}{took}")
     });
@@ -489,6 +509,43 @@ mod tests {
             "transitions": [],
         });
         serde_json::from_value(row).unwrap()
+    }
+
+    /// Of another version, or not what it says that it is: nobody is told that something was seen.
+    #[test]
+    fn a_check_is_told_in_words_and_never_more_than_it_says() {
+        let told = [
+            (json!({"reason": "read_back"}), "the file says exactly this"),
+            (
+                json!({"guest": 101, "status": "running", "after_ms": 1_250}),
+                "guest 101 is running, 1.2 s after the run",
+            ),
+            (
+                json!({"replicas": {"running": 2, "wanted": 3}}),
+                "2 of 3 copies run",
+            ),
+            (json!({"replicas": null}), "the copies were not counted"),
+            (
+                json!({"replicas": {"running": null, "wanted": 3}}),
+                "the copies were not counted",
+            ),
+            (json!({"more": [1]}), "the copies were not counted"),
+            (
+                json!({"replicas": {"running": "2"}}),
+                "what it saw is not understood here; --json shows it",
+            ),
+            (
+                json!({"guest": "101"}),
+                "what it saw is not understood here; --json shows it",
+            ),
+            (
+                json!("seen"),
+                "what it saw is not understood here; --json shows it",
+            ),
+        ];
+        for (check, words) in told {
+            assert_eq!(seen(&check), words, "{check}");
+        }
     }
 
     #[test]

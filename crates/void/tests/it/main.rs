@@ -17,6 +17,7 @@ mod agents;
 mod alerts;
 mod bridge;
 mod captures;
+mod changes;
 mod claude;
 mod cli;
 mod clocks;

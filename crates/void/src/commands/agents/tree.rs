@@ -11,7 +11,7 @@ use void_api::tree::{
 use void_domain::limits::PAGE_ROWS_MAX;
 
 use crate::cli::AgentMoveArgs;
-use crate::client::read;
+use crate::client::{next_page, read};
 use crate::commands::run::segment;
 use crate::commands::{Session, counted};
 use crate::exit::{CommandError, Exit};
@@ -60,9 +60,9 @@ pub(super) async fn can(session: &Session<'_>, agent: &str) -> Result<Exit, Comm
     let path = format!("/api/agents/{}/can?limit={PAGE_ROWS_MAX}", segment(agent));
     let mut answer = client.get(&path).await?;
     // Whoever asks wants all of it, in one answer.
-    while let Some(cursor) = answer.get("next").and_then(Value::as_str) {
+    while let Some(cursor) = next_page(&answer)? {
         let page = client
-            .get(&format!("{path}&cursor={}", segment(cursor)))
+            .get(&format!("{path}&cursor={}", segment(&cursor)))
             .await?;
         append(&mut answer, page);
     }

@@ -15,7 +15,7 @@ use void_domain::text;
 use super::super::quoted;
 use super::super::run::segment;
 use crate::cli::{KbKind, KbNamedArgs};
-use crate::client::{Client, read};
+use crate::client::{Client, next_page, read};
 use crate::exit::{CommandError, Exit};
 
 /// How many rows of each kind are looked through for a title that no search finds, in pages as long as the server gives.
@@ -312,7 +312,7 @@ async fn titled(
             space: list.space.clone(),
         }));
         others.extend(rest.into_iter().map(|row| row.title));
-        cursor = page.get("next").and_then(Value::as_str).map(str::to_owned);
+        cursor = next_page(&page)?;
         if cursor.is_none() || seen >= LOOKED_THROUGH_MAX || found.len() > NAMED_MAX {
             return Ok(found);
         }

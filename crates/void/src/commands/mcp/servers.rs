@@ -4,7 +4,9 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
+use serde::Deserialize as _;
 use serde_json::Value;
+use void_api::errors::ErrorResponse;
 use void_domain::failures::FailureCode;
 use void_domain::ids::is_slug;
 use void_domain::secrets::Secret;
@@ -82,8 +84,8 @@ impl Server {
 
     /// What a refusal means: the end, or words about something that may pass.
     pub(super) fn refused(&self, status: u16, body: &Value) -> Result<String, CommandError> {
-        let said = body.pointer("/error/message").and_then(Value::as_str);
-        let said = said.map_or_else(|| format!("it answered {status}"), str::to_owned);
+        let said = ErrorResponse::deserialize(body).map(|answer| answer.error.message);
+        let said = said.unwrap_or_else(|_| format!("it answered {status}"));
         match status {
             401 | 403 => Err(not_allowed(&format!(
                 "{} refuses this token: {said}",
