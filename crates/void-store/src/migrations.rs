@@ -55,6 +55,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0028_captures",
     "0029_drafts",
     "0031_agent_processes",
+    "0038_conversation_ends",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";
