@@ -86,7 +86,6 @@ describe("the chat beside a page", () => {
     await until("Little Blue is beside Home", async () => /Little Blue/.test((await who.textContent()) ?? ""));
     await page.goto(`${lab.base}/#/knowledge/pages/${kept.page}`);
     await until("the companion is beside a page of a space", async () => /Companion/.test((await who.textContent()) ?? ""));
-    assert.equal(await page.locator(".chat-rail").getByRole("button", { name: say("chat.new"), exact: true }).count(), 0, "a space has one conversation with each");
     await page.goto(`${lab.base}/#/lab`);
     await until("Little Blue is beside the Lab", async () => /Little Blue/.test((await who.textContent()) ?? ""));
     await page.goto(`${lab.base}/#/knowledge/spaces/${kept.space}`);
@@ -150,6 +149,54 @@ describe("the chat beside a page", () => {
     assert.ok(tasks.some((/** @type {any} */ one) => one.title === "Check the fans"));
     assert.deepEqual([...rail.seen.errors, ...other.seen.errors], []);
     for (const { context } of [rail, other]) await context.close();
+  });
+
+  test("what was said is found by its words, and a talk in a space begins anew without it", async () => {
+    const { context, page, seen } = await begin(`knowledge/spaces/${kept.space}`);
+    const rail = page.locator(".chat-rail");
+    await rail.locator(".turn").first().waitFor();
+    await rail.getByRole("button", { name: say("chat.history.open") }).click();
+    const sheet = page.getByRole("dialog");
+    const rows = sheet.locator("ul.list > li");
+    await rows.first().waitFor();
+    await sheet.getByRole("searchbox", { name: say("chat.history.search") }).fill("what is this");
+    await until("only what has the words is there", async () => (await rows.count()) === 1);
+    await sheet.getByRole("searchbox", { name: say("chat.history.search") }).fill("marmalade");
+    await sheet.getByText(say("chat.history.not_found")).waitFor();
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    const path = `/api/spaces/${kept.space}/conversation`;
+    const before = await lab.owner("GET", path);
+    await rail.getByRole("button", { name: say("chat.new"), exact: true }).click();
+    await until("nothing stands in it", async () => (await rail.locator(".turn").count()) === 0);
+    const now = await lab.owner("GET", path);
+    assert.notEqual(now.conversation_id, before.conversation_id);
+    const { conversations } = await lab.owner("GET", `/api/conversations?space=${kept.space}`);
+    assert.ok(conversations.some((/** @type {any} */ one) => one.conversation_id === before.conversation_id), "it can still be read");
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("one talks about one thing, in a conversation of its own", async () => {
+    const { context, page, seen } = await begin(`knowledge/pages/${kept.page}`);
+    await page.locator("main").getByLabel(say("kb.more")).first().click();
+    await page.getByRole("link", { name: say("talk_about") }).click();
+    const about = page.locator("main .chat-about");
+    await about.getByText(say("chat.about", { what: say("chat.kind.page") })).waitFor();
+    assert.deepEqual(await axe(page), []);
+    await page.locator("main textarea").fill("what is it about?");
+    await page.locator("main").getByRole("button", { name: say("chat.send") }).click();
+    await page.locator("main .turn.mine").filter({ hasText: "what is it about?" }).waitFor();
+    const list = `/api/conversations?kind=page&id=${kept.page}`;
+    await until("it is of the page", async () => (await lab.owner("GET", list)).conversations.length === 1);
+    await page.reload();
+    await page.locator("main .turn.mine").filter({ hasText: "what is it about?" }).waitFor();
+    await about.getByRole("link", { name: say("chat.about_end") }).click();
+    await about.waitFor({ state: "detached" });
+    await page.goto(`${lab.base}/#/chat?about=page:01999999-0000-7000-8000-000000000001`);
+    await page.getByText(say("chat.about_gone")).waitFor();
+    assert.deepEqual(seen.errors.filter((/** @type {string} */ one) => !one.includes("404")), []);
+    await context.close();
   });
 
   test("what was said before can be read, taken along and deleted for good", async () => {

@@ -27,7 +27,7 @@ use crate::proposals::display_state;
 use crate::{agent_turns, random};
 
 pub(crate) use abandoned::{fail_abandoned, fail_overdue};
-pub use attached::{about, ambient, list_about, list_in};
+pub use attached::{about, ambient, begin_ambient, list_about, list_in};
 pub use export::{Exported, delete, export};
 pub use searches::FoundConversation;
 

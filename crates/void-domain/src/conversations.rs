@@ -23,7 +23,7 @@ pub struct Conversation {
     pub id: ConversationId,
     /// The agent's name.
     pub agent: String,
-    /// Where it belongs. A space has one conversation with each agent that is about nothing in particular.
+    /// Where it belongs. In a space one with each agent goes on that is about nothing in particular.
     pub space_id: Option<SpaceId>,
     pub about: Option<ConversationSubject>,
     pub created_at: Timestamp,

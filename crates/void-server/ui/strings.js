@@ -6,6 +6,7 @@ export const STRINGS = {
   // Everywhere
   loading: "Loading…",
   retry: "Try again",
+  talk_about: "Talk about this",
   "error.offline": "The server cannot be reached.",
   "error.here": "This page made a mistake ({message}). Reload it.",
   "error.unloaded": "This part of the page could not be loaded. The server may be away, or it was upgraded since.",

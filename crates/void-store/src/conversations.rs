@@ -79,7 +79,7 @@ pub async fn newest_with(tx: &mut Tx, agent: &str) -> Result<Option<Conversation
         .await
 }
 
-/// The conversation that a space has with an agent beside whatever is looked at in it. An index lets there be one.
+/// The conversation that goes on in a space with an agent beside whatever is looked at in it. An index lets there be one.
 pub async fn ambient(
     tx: &mut Tx,
     space: SpaceId,
@@ -88,10 +88,16 @@ pub async fn ambient(
     let sql = concat!(
         "SELECT ",
         conversation_columns!(),
-        " FROM conversations WHERE space_id = $1 AND agent = $2 AND about_kind IS NULL"
+        " FROM conversations WHERE space_id = $1 AND agent = $2 AND about_kind IS NULL AND ended_at IS NULL"
     );
     let values = values![space.to_string(), agent];
     tx.find("conversations", sql, values, conversation).await
+}
+
+/// Another one may be the one that goes on. `false`: it is not there, or has ended before.
+pub async fn end(tx: &mut Tx, id: ConversationId, at: Timestamp) -> Result<bool, StoreError> {
+    let sql = "UPDATE conversations SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL";
+    Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
 }
 
 /// Takes a conversation away with all that was said in it. `false`: it is not there.

@@ -2,7 +2,8 @@
 //!
 //! Whoever serves a request of somebody other than the owner runs it inside that caller's [`Lane`]. A lane
 //! reads with few connections at once and has few writes waiting; all lanes together leave
-//! [`READERS_RESERVED`] connections to work outside of any lane: the owner's and Void's own.
+//! [`READERS_RESERVED`] connections to work outside of any lane: the owner's and Void's own. What takes a
+//! processor for a while ([`work_away`]) a lane does one after another.
 
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use crate::errors::StoreError;
 pub const LANE_READS_MAX: usize = 2;
 /// Use cases of one lane that wait for the writer; more wait outside.
 pub const LANE_WRITES_MAX: usize = 16;
+/// Long texts that are read or compared for one lane at a time; more of them wait.
+pub const LANE_WORK_MAX: usize = 1;
 /// Connections for reading that no lane gets.
 pub const READERS_RESERVED: usize = 1;
 
@@ -26,6 +29,7 @@ tokio::task_local! {
 pub struct Lane {
     reads: Arc<Semaphore>,
     writes: Arc<Semaphore>,
+    work: Arc<Semaphore>,
 }
 
 impl Default for Lane {
@@ -33,6 +37,7 @@ impl Default for Lane {
         Self {
             reads: Arc::new(Semaphore::new(LANE_READS_MAX)),
             writes: Arc::new(Semaphore::new(LANE_WRITES_MAX)),
+            work: Arc::new(Semaphore::new(LANE_WORK_MAX)),
         }
     }
 }
@@ -56,6 +61,24 @@ pub async fn run_in<T>(lane: Option<Lane>, work: impl Future<Output = T>) -> T {
         Some(lane) => lane.run(work).await,
         None => work.await,
     }
+}
+
+/// Does what takes a processor for a while away from the threads that serve everybody. The place in the lane is
+/// held until the work is done: whoever asks and goes away does not begin the next meanwhile.
+pub async fn work_away<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StoreError> {
+    let place = match current() {
+        None => None,
+        Some(lane) => Some(lane.work.acquire_owned().await.map_err(|_| closed())?),
+    };
+    let working = tokio::task::spawn_blocking(move || {
+        let _until_done = place;
+        work()
+    });
+    working
+        .await
+        .map_err(|error| StoreError::Internal(error.to_string()))
 }
 
 /// The right to use a connection; held as long as it is used.

@@ -60,6 +60,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0034_reminders",
     "0036_holds",
     "0037_agent_turns",
+    "0038_conversation_ends",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

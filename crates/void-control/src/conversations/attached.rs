@@ -39,6 +39,40 @@ pub async fn ambient(
         .await
 }
 
+/// Ends the conversation of a space with an agent and makes the next one; what was said stays readable. One that nobody has
+/// said anything in is new enough, so of many who ask at once all are given the same.
+pub async fn begin_ambient(
+    control: &Control,
+    ctx: &Ctx,
+    space: SpaceId,
+    agent: &str,
+) -> Result<Conversation, TurnError> {
+    if !ctx.actor.is_owner() {
+        return Err(TurnError::OwnerOnly);
+    }
+    let new = new(control, agent, Some(space), None)?;
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                if !spaces::is_there(tx, space).await? {
+                    return Err(TurnError::NotFound);
+                }
+                if let Some(old) = conversations::ambient(tx, space, &new.agent).await? {
+                    if conversations::next_seq(tx, old.id).await? == 1 {
+                        return Ok(old);
+                    }
+                    if let Some(running) = conversations::running_in(tx, old.id).await? {
+                        return Err(TurnError::Busy(running.id));
+                    }
+                    conversations::end(tx, old.id, new.created_at).await?;
+                }
+                insert(tx, new).await
+            })
+        })
+        .await
+}
+
 /// The conversation with an agent about something that goes on, or a first one. What is about an entity belongs to its
 /// space.
 pub async fn about(

@@ -63,7 +63,7 @@ pub async fn diff(
     let old = revision(control, ctx, id, from).await?;
     let new = revision(control, ctx, id, to).await?;
     // Comparing long texts takes a processor for a while.
-    let comparing = tokio::task::spawn_blocking(move || {
+    let comparing = void_store::lanes::work_away(move || {
         let (before, after) = (old.fields.written(), new.fields.written());
         Difference {
             unified: diffs::unified_exact(&before, &after).ok(),
@@ -72,6 +72,5 @@ pub async fn diff(
             to: new.revision,
         }
     });
-    let compared = comparing.await;
-    Ok(compared.map_err(|error| void_store::StoreError::Internal(error.to_string()))?)
+    Ok(comparing.await?)
 }

@@ -112,6 +112,7 @@ async fn run(
         return Ok(again);
     }
     row_budgets::take(&control, &ctx)?;
+    row_budgets::charge(&control, &ctx, kept_bytes(&subject, &wanted));
     let job = Arc::new(ProposeJob {
         action: Arc::clone(&action),
         new: NewProposal {
@@ -176,6 +177,13 @@ fn subject(
             exec_digest: action.exec_digest(),
         }),
     })
+}
+
+/// What is kept of a request in its requester's own words, whatever becomes of it.
+fn kept_bytes(subject: &Subject, wanted: &ProposeRequest) -> usize {
+    let words = [&wanted.reason, &wanted.diff].map(|words| words.as_ref().map_or(0, String::len));
+    let params = subject.params().to_string().len();
+    words.into_iter().fold(params, usize::saturating_add)
 }
 
 fn check(

@@ -6,6 +6,7 @@ use axum::routing::post;
 use void_api::entities::TEXT_REQUEST_BYTES_MAX;
 use void_api::previews::{PreviewRequest, PreviewResponse};
 use void_control::knowledge::{self, ResolvedLink};
+use void_control::lanes::work_away;
 use void_domain::knowledge::{EntityKind, FrontMatter};
 use void_domain::limits::PAGE_BYTES_MAX;
 
@@ -41,8 +42,11 @@ pub(crate) async fn show(
         let wrong = format!("has at most {PAGE_BYTES_MAX} bytes");
         return Err(ApiError::invalid_field("text", wrong));
     }
-    let text = text.get(FrontMatter::of(&text).end..).unwrap_or(&text);
-    let found = knowledge::resolve_links(app.control(), &ctx, space, text).await;
+    let text = text
+        .get(FrontMatter::of(&text).end..)
+        .unwrap_or(&text)
+        .to_owned();
+    let found = knowledge::resolve_links(app.control(), &ctx, space, &text).await;
     let found = found.map_err(|error| knowledge_error(error, EntityKind::Space))?;
     let one = |(target, link)| match link {
         ResolvedLink::To(head) => Some((target, Meaning::Entity(head.id))),
@@ -50,6 +54,6 @@ pub(crate) async fn show(
         ResolvedLink::Nothing(_) | ResolvedLink::Several(..) => None,
     };
     let meant: Meant = found.into_iter().filter_map(one).collect();
-    let blocks = markdown::read(&with_page_links(text, &meant));
+    let blocks = work_away(move || markdown::read(&with_page_links(&text, &meant))).await?;
     Ok(Json(PreviewResponse { blocks }))
 }

@@ -73,6 +73,17 @@ pub(super) const ROUTES: &[Route] = &[
         response: json::<ConversationResponse>(),
         handler: || get(conversation),
     },
+    Route {
+        method: "POST",
+        path: "/api/spaces/{id}/conversation",
+        access: Access::Owner,
+        operation: "beginSpaceConversation",
+        summary: "Begin a new conversation of a space with an agent; the older ones stay",
+        query: &[AGENT],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || post(begin_conversation),
+    },
 ];
 
 pub(crate) async fn list(
@@ -143,6 +154,22 @@ pub(crate) async fn conversation(
     let slug = agent.persona.slug.as_str();
     let found = conversations::ambient(app.control(), &ctx, space, slug).await;
     let place = found.map_err(turn_error)?.into();
+    agents::conversation_response(&app, agent, place)
+        .await
+        .map(Json)
+}
+
+/// Begins a new conversation; the older ones stay.
+pub(crate) async fn begin_conversation(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    InSpace(space): InSpace,
+    Query(query): Query<ConversationQuery>,
+) -> Result<Json<ConversationResponse>, ApiError> {
+    let agent = agent_in(&app, &ctx, Some(space), query.agent.as_deref()).await?;
+    let slug = agent.persona.slug.as_str();
+    let begun = conversations::begin_ambient(app.control(), &ctx, space, slug).await;
+    let place = begun.map_err(turn_error)?.into();
     agents::conversation_response(&app, agent, place)
         .await
         .map(Json)

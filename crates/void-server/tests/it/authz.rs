@@ -199,7 +199,9 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "askAgain" => (format!("/api/proposals/{NOBODY}/again"), None, 404),
         "getAction" => ("/api/actions/no-such".to_owned(), None, 404),
         "draftChange" => (format!("/api/spaces/{NOBODY}/drafts"), Some(json!({})), 422),
-        "getSpaceConversation" => (format!("/api/spaces/{NOBODY}/conversation"), None, 404),
+        "getSpaceConversation" | "beginSpaceConversation" => {
+            (format!("/api/spaces/{NOBODY}/conversation"), None, 404)
+        }
         "search" => ("/api/search?q=stop".to_owned(), None, 200),
         "listAttachedConversations" => (format!("/api/conversations?space={NOBODY}"), None, 200),
         "attachConversation" => ("/api/conversations".to_owned(), Some(json!({})), 422),

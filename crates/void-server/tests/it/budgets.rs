@@ -153,6 +153,33 @@ async fn a_heavy_draft_costs_as_much_as_many_light_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_heavy_request_of_an_action_costs_as_much_as_many_light_ones() {
+    let app = rows(20).start().await;
+    let run = "/api/actions/scale-a/run";
+    let body = |n: usize, bytes: usize| {
+        let params = json!({"replicas": n, "zone": "north", "image": "a"});
+        json!({"params": params, "reason": "because", "diff": "d".repeat(bytes)})
+    };
+    let heavy = app.agent("heavy").await;
+    let light = app.agent("light").await;
+    // One for the row and four for what it weighs; the same request again weighs as much.
+    for n in [0, 1, 2, 2] {
+        heavy.post(run, body(n, 4 * ROW_BYTES)).await.ok();
+    }
+    let answer = heavy.post(run, body(3, 1)).await;
+    answer.error(429, "rate_limited");
+    for n in 0..20 {
+        light.post(run, body(n, 1)).await.ok();
+    }
+    let answer = light.post(run, body(20, 1)).await;
+    answer.error(429, "rate_limited");
+    // The owner is never held back.
+    for n in 0..8 {
+        app.owner().post(run, body(n, 4 * ROW_BYTES)).await.ok();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn withdrawing_and_freezing_make_no_rows_without_end() {
     let app = rows(5).start().await;
     let agent = app.agent("mallory").await;

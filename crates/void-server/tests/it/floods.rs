@@ -19,6 +19,8 @@ use tokio::task::JoinHandle;
 use crate::callers::client;
 use crate::strangers::{OWNER, Server, crowd, raise_file_limit};
 
+mod knowledge;
+
 const MIB: u64 = 1024 * 1024;
 /// What the database may grow by while all kinds have done their worst.
 const DISK_GROWTH_MAX: u64 = 32 * MIB;

@@ -501,6 +501,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "exportConversation",
         "deleteConversation",
         "getSpaceConversation",
+        "beginSpaceConversation",
         "clearToken",
     ]);
     // With one that is there, in `routes/attachments.rs`.

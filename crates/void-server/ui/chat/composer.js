@@ -137,7 +137,8 @@ export function composer(talkNow, sent) {
   /** What is told with the next message of where one is; the owner may keep it back. @param {Talk} talk */
   const contextChip = (talk) => {
     const place = placeNow();
-    if (!place) return null;
+    // What it is about goes with every message, and its head says so.
+    if (!place || talk.about) return null;
     const { view } = place;
     const key = `${view.entityType} ${view.entityId}`;
     const isTold = keptBack !== key;
@@ -161,6 +162,8 @@ export function composer(talkNow, sent) {
   };
   /** What goes with a message. */
   const viewNow = () => {
+    const { about } = talkNow();
+    if (about) return { entityType: about.kind, entityId: about.id };
     const view = placeNow()?.view;
     return view && keptBack !== `${view.entityType} ${view.entityId}` ? view : null;
   };
@@ -186,7 +189,7 @@ export function composer(talkNow, sent) {
     draw();
     try {
       await talk.say(text, viewNow());
-      rememberTalk(talk.slug, talk.space);
+      if (!talk.about) rememberTalk(talk.slug, talk.space);
       // What was written meanwhile is the next message.
       if (talk === talkNow() && area.value === text) put("");
       sent();

@@ -58,6 +58,8 @@ export function historySheet(talk) {
       ...(words ? { q: words } : {}),
       ...(next ? { cursor: next } : {}),
     });
+    if (talk.about)
+      return get(`/api/conversations?kind=${talk.about.kind}&id=${encodeURIComponent(talk.about.id)}&${more}`);
     return talk.space
       ? get(`/api/conversations?space=${talk.space}&${more}`)
       : get(`/api/agents/${talk.slug}/conversations?${more}`);

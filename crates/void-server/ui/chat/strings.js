@@ -4,6 +4,9 @@
 export const CHAT_STRINGS = {
   "chat.messages": "Messages",
   "chat.new": "New",
+  "chat.about": "About this {what}",
+  "chat.about_end": "End of it: whatever comes",
+  "chat.about_gone": "What this was about is not there any more.",
   "chat.new_why": "Begin a new conversation. What was said before stays on the record.",
   "chat.older": "Older messages are above.",
   "chat.reading_older": "Reading older messages…",

@@ -26,8 +26,19 @@ const OLDER = 60;
 /** @type {Map<string, Talk>} */
 const talks = new Map();
 
-/** @param {string} slug @param {string} space */
-const keyOfTalk = (slug, space) => `${space} ${slug}`;
+/** @typedef {{kind: "space" | "page" | "task" | "project" | "ref" | "service" | "action", id: string}} About what a talk is about */
+
+/** @param {string} slug @param {string} space @param {About | null} [about] */
+const keyOfTalk = (slug, space, about = null) => `${space} ${slug} ${about ? `${about.kind}:${about.id}` : ""}`;
+
+/** The conversation about something that is there. @param {About} about @param {string} [slug] */
+export function talkAbout(about, slug = "") {
+  const known = talks.get(keyOfTalk(slug, "", about));
+  if (known) return known;
+  const talk = new Talk(slug, "", about);
+  talks.set(keyOfTalk(slug, "", about), talk);
+  return talk;
+}
 
 /**
  * The conversation with an agent: of a space, or of none.
@@ -43,10 +54,11 @@ export function talkWith(slug, space = "") {
 }
 
 export class Talk {
-  /** @param {string} slug @param {string} [space] */
-  constructor(slug, space = "") {
+  /** @param {string} slug @param {string} [space] @param {About | null} [about] */
+  constructor(slug, space = "", about = null) {
     this.slug = slug;
     this.space = space;
+    this.about = about;
     this.id = "";
     /** @type {Agent | null} */
     this.agent = null;
@@ -87,8 +99,8 @@ export class Talk {
       onEvent((event) => {
         if (!isOfTurn(event) || event.data.agent !== this.slug) return;
         const { name, data } = event;
-        // Somebody began a new conversation with it elsewhere; a space has one with each agent.
-        if (data.conversation_id !== this.id) return void (this.space ? null : this.open());
+        // Somebody began a new conversation with it elsewhere; about one thing there is one with each agent.
+        if (data.conversation_id !== this.id) return void (this.about ? null : this.#look());
         if (name === "turn.started") this.#follow(data.message_id, true);
         return void this.refresh();
       }),
@@ -118,13 +130,29 @@ export class Talk {
     for (const watcher of [...this.watchers]) watcher(change);
   }
 
+  /** The conversation that goes on. @returns {Promise<ConversationResponse>} */
+  #goingOn() {
+    const { slug, space, about } = this;
+    if (about) return post("/api/conversations", { ...about, ...(slug ? { agent: slug } : {}) });
+    if (!space) return get(`/api/agents/${slug}/conversation`);
+    return slug ? get(`/api/spaces/${space}/conversation?agent=${slug}`) : get(`/api/spaces/${space}/conversation`);
+  }
+
+  /** Whether another one goes on by now. */
+  async #look() {
+    try {
+      const opened = await this.#goingOn();
+      if (opened.conversation_id !== this.id) this.#take(opened);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // What is shown stays; the frame says that the server is away.
+    }
+  }
+
   /** Reads the conversation that goes on. */
   async open() {
     try {
-      const { slug, space } = this;
-      if (!space) this.#take(await get(`/api/agents/${slug}/conversation`));
-      else if (slug) this.#take(await get(`/api/spaces/${space}/conversation?agent=${slug}`));
-      else this.#take(await get(`/api/spaces/${space}/conversation`));
+      this.#take(await this.#goingOn());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.error = error;
@@ -134,7 +162,9 @@ export class Talk {
 
   /** Begins a new one. */
   async beginAnew() {
-    this.#take(await post(`/api/agents/${this.slug}/conversation`));
+    const { slug, space } = this;
+    if (space) this.#take(await post(`/api/spaces/${space}/conversation?agent=${slug}`));
+    else this.#take(await post(`/api/agents/${slug}/conversation`));
   }
 
   /** @param {ConversationResponse} opened */
@@ -145,7 +175,8 @@ export class Talk {
     if (!this.slug) {
       this.slug = opened.agent.slug;
       // Who was asked for by name is the same one.
-      if (!talks.has(keyOfTalk(this.slug, this.space))) talks.set(keyOfTalk(this.slug, this.space), this);
+      const key = keyOfTalk(this.slug, this.space, this.about);
+      if (!talks.has(key)) talks.set(key, this);
     }
     this.messages = opened.messages;
     this.next = opened.next;

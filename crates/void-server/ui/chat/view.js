@@ -21,6 +21,7 @@ import { onPlace, placeNow } from "./context.js";
 import { historySheet } from "./history.js";
 import { blockWords } from "./markdown.js";
 import { messageNode } from "./messages.js";
+import { talkAbout } from "./talks.js";
 import { letAnswer, onTalk, talkHere } from "./whereabouts.js";
 
 /** @import { Agent } from "../types/api.js" */
@@ -36,10 +37,25 @@ const NEAR_START_PX = 600;
 const OWN_MOVE_MS = 400;
 const SUGGESTIONS_MAX = 4;
 const FIRST = "little-blue";
+/** @type {Record<import("./talks.js").About["kind"], string>} */
+const PLACES = {
+  space: "knowledge/spaces",
+  page: "knowledge/pages",
+  task: "knowledge/tasks",
+  project: "knowledge/projects",
+  ref: "knowledge/refs",
+  service: "lab/services",
+  action: "lab/actions",
+};
+/** @param {import("./talks.js").About} about */
+const hrefOfAbout = ({ kind, id }) => `#/${PLACES[kind]}/${encodeURIComponent(id)}`;
 
-/** @returns {{node: HTMLElement, stop: () => void, add: (text: string) => void, focus: () => void}} */
-export function chatView() {
-  let talk = talkHere();
+/**
+ * @param {import("./talks.js").About | null} [about] of a talk about one thing, wherever else one is
+ * @returns {{node: HTMLElement, stop: () => void, add: (text: string) => void, focus: () => void}}
+ */
+export function chatView(about = null) {
+  let talk = about ? talkAbout(about) : talkHere();
   let unwatch = () => {};
   /** Whether what comes is followed. */
   let isAtEnd = true;
@@ -166,7 +182,7 @@ export function chatView() {
           "data-name": "who",
           "aria-haspopup": "dialog",
           title: t("chat.agent.choose"),
-          onclick: () => agentSheet(talk.slug, letAnswer),
+          onclick: () => agentSheet(talk.slug, about ? (slug) => turnTo(talkAbout(about, slug)) : letAnswer),
         },
         blue(pose, 32, hasTurned),
         el(
@@ -188,8 +204,8 @@ export function chatView() {
         },
         clockIcon(),
       ),
-      // A space has one conversation with each agent.
-      talk.space
+      // About one thing there is one conversation with each agent.
+      talk.about
         ? null
         : el(
             "button",
@@ -203,6 +219,20 @@ export function chatView() {
             t("chat.new"),
           ),
     );
+    if (talk.about)
+      head.append(
+        el(
+          "p",
+          { class: "chat-about small" },
+          el(
+            "a",
+            { href: hrefOfAbout(talk.about), class: "wrap" },
+            t("chat.about", { what: t(`chat.kind.${talk.about.kind}`) }),
+          ),
+          " · ",
+          el("a", { href: "#/chat" }, t("chat.about_end")),
+        ),
+      );
     if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
   };
   const beginAnew = async () => {
@@ -244,6 +274,11 @@ export function chatView() {
   };
   const drawBlank = () => {
     const { agent, error } = talk;
+    if (!agent && error instanceof ApiError && error.status === 404 && talk.about)
+      return mount(
+        place,
+        empty("unsure", t("chat.about_gone"), el("a", { class: "button", href: "#/chat" }, t("chat.about_end"))),
+      );
     if (!agent && error instanceof ApiError && error.status === 404 && talk.space) return mount(place, goneSpace());
     if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
     const why = asleepBecause(agent);
@@ -338,11 +373,16 @@ export function chatView() {
     writing.load();
     unwatch = talk.watch(changed);
   };
-  const offTalk = onTalk(() => {
-    const next = talkHere();
-    if (next === talk || (next.space === talk.space && next.slug === talk.slug)) return;
+  /** @param {Talk} next */
+  const turnTo = (next) => {
     talk = next;
     attach();
+  };
+  const offTalk = onTalk(() => {
+    if (about) return;
+    const next = talkHere();
+    if (next === talk || (next.space === talk.space && next.slug === talk.slug)) return;
+    turnTo(next);
   });
   attach();
   const offConnection = onConnection(() => changed("all"));
@@ -360,7 +400,7 @@ export function chatView() {
       talk.agent = found;
       drawHead();
       writing.draw();
-    } else if (value && !found && talk.slug && value.agents[0]) chooseAgent(value.agents[0].slug);
+    } else if (value && !found && talk.slug && !about && value.agents[0]) chooseAgent(value.agents[0].slug);
   });
   const stop = () => {
     for (const end of [unwatch, offConnection, offHome, offPlace, offTalk, offAgents, writing.stop]) end();

@@ -153,6 +153,7 @@ function head(entity) {
       el("h2", { class: "grow wrap" }, entity.title),
       menu(t("kb.more"), [
         menuLink(t("kb.history"), `${hrefOf(kind, id)}/history`),
+        menuLink(t("talk_about"), `#/chat?about=${encodeURIComponent(`${kind}:${id}`)}`),
         kind === "project"
           ? menuLink(t("kb.page_new"), `#/knowledge/new/page?space=${entity.space_id}&project=${id}`)
           : null,

@@ -15,7 +15,7 @@ import { tierPill } from "../parts/states.js";
 import { shortDigest } from "./catalogue.js";
 import { watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
-import { lastRuns, mountIfNew, trail } from "./pieces.js";
+import { lastRuns, mountIfNew, talkAboutLink, trail } from "./pieces.js";
 
 /** @import { ActionResponse, ActionsResponse, ParamSpec } from "../types/api.js" */
 
@@ -118,6 +118,7 @@ function inShort(action, value) {
     { class: "card stack" },
     el("div", { class: "row-line" }, tierPill(action)),
     el("h2", { class: "wrap" }, action.label),
+    el("p", {}, talkAboutLink("action", action.id)),
     action.raised ? notice("caution", t("actions.raised", { why: action.raised })) : null,
     factList([
       [

@@ -186,6 +186,10 @@ export function lastRuns(all) {
 export const askInChat = (question) =>
   el("a", { class: "button", href: `#/chat/${encodeURIComponent(question)}` }, t("home.ask_blue"));
 
+/** The conversation that is about this one thing. @param {"service" | "action"} kind @param {string} id */
+export const talkAboutLink = (kind, id) =>
+  el("a", { class: "button", href: `#/chat?about=${encodeURIComponent(`${kind}:${id}`)}` }, t("talk_about"));
+
 /** What was run here keeps itself fresh. @param {Element} node */
 function withoutResults(node) {
   if (!node.querySelector(".run-slot > *")) return node;

@@ -14,7 +14,7 @@ import { checkReason, healthPill } from "../parts/states.js";
 import { dayBand } from "./band.js";
 import { actionsOfService, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
-import { allowedActions, askInChat, lastRuns, mountIfNew, trail } from "./pieces.js";
+import { allowedActions, askInChat, lastRuns, mountIfNew, talkAboutLink, trail } from "./pieces.js";
 
 /** @import { Mute, ServiceWithHistoryResponse } from "../types/api.js" */
 
@@ -128,6 +128,7 @@ function whole(service, error, mutes) {
         "p",
         { class: "row-line" },
         service.status === "up" || service.stopped ? null : askInChat(t("home.ask", { name: service.label })),
+        talkAboutLink("service", id),
         mutes && !mute ? muteButton(service) : null,
       ),
     ),

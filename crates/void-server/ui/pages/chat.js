@@ -13,7 +13,7 @@ const KEYBOARD_PX = 120;
 
 /** @param {import("../shell/router.js").Route} route */
 export function chatPage(route) {
-  const view = chatView();
+  const view = chatView(aboutOf(route.query.get("about")));
   const node = el("div", { class: "page-chat" }, view.node);
   const [text] = route.parts;
   if (text) {
@@ -32,6 +32,15 @@ export function chatPage(route) {
       view.stop();
     },
   };
+}
+
+const KINDS = /** @type {const} */ (["space", "page", "task", "project", "ref", "service", "action"]);
+
+/** `page:ID` as what a talk is about. @param {string | null} text @returns {import("../chat/talks.js").About | null} */
+function aboutOf(text) {
+  const [, word, id] = /^([a-z]+):(.+)$/.exec(text ?? "") ?? [];
+  const kind = KINDS.find((one) => one === word);
+  return kind && id ? { kind, id } : null;
 }
 
 export function chatPanel() {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use void_api::agents::{ConversationResponse, SayRequest, ViewRequest};
-use void_api::conversations::{StartedResponse, TruthResponse};
+use void_api::conversations::{AttachRequest, StartedResponse, TruthResponse};
 use void_api::events::{
     TurnDeltaEvent, TurnDoneEvent, TurnDraftEvent, TurnErrorEvent, TurnToolEvent,
 };
@@ -40,7 +40,8 @@ const MESSAGE_BYTES_MAX: u64 = 64 * 1024;
 
 pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, CommandError> {
     let client = session.client()?;
-    let view = args.looking_at.as_deref().map(looked_at).transpose()?;
+    let looked_at_now = args.about.as_deref().or(args.looking_at.as_deref());
+    let view = looked_at_now.map(looked_at).transpose()?;
     let open = open(&client, &args).await?;
     let chat = Chat {
         session,
@@ -63,16 +64,27 @@ pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, C
     }
 }
 
-/// The conversation that goes on with an agent, a new one, or the one that a space has.
+/// The conversation that goes on with an agent or in a space, a new one, or the one about something.
 async fn open(client: &Client, args: &ChatArgs) -> Result<ConversationResponse, CommandError> {
+    if let Some(about) = &args.about {
+        let about = looked_at(about)?;
+        let request = AttachRequest {
+            kind: about.entity_type,
+            id: about.entity_id,
+            agent: args.agent.clone(),
+        };
+        return read(client.post("/api/conversations", &request).await?);
+    }
     if let Some(space) = &args.space {
         let id = kb::of_space(client, Some(space)).await?;
         let agent = args.agent.as_deref();
         let agent = agent.map(|agent| format!("?agent={}", segment(agent)));
         let path = format!("/api/spaces/{}/conversation", segment(&id));
-        return client
-            .get_as(&format!("{path}{}", agent.unwrap_or_default()))
-            .await;
+        let path = format!("{path}{}", agent.unwrap_or_default());
+        return read(match args.new {
+            true => client.post(&path, &json!({})).await?,
+            false => client.get(&path).await?,
+        });
     }
     let agent = args.agent.as_deref().unwrap_or(LITTLE_BLUE);
     let path = format!("/api/agents/{}/conversation", segment(agent));
@@ -82,11 +94,15 @@ async fn open(client: &Client, args: &ChatArgs) -> Result<ConversationResponse, 
     })
 }
 
-/// A space has one conversation with an agent: a new one comes where the old one was deleted.
+/// The command that begins a new conversation. About one thing there is one: a new one comes where the old one was deleted.
 fn anew(args: &ChatArgs, open: &ConversationResponse) -> String {
-    match &args.space {
-        Some(_) => format!("conversations rm {}", quoted(&open.conversation_id)),
-        None => {
+    match (&args.about, &args.space) {
+        (Some(_), _) => format!("conversations rm {}", quoted(&open.conversation_id)),
+        (None, Some(space)) => {
+            let agent = quoted(&open.agent.slug);
+            format!("chat {agent} --space {} --new", quoted(space))
+        }
+        (None, None) => {
             let agent = args.agent.as_deref().unwrap_or(LITTLE_BLUE);
             format!("chat {} --new", quoted(agent))
         }
@@ -94,9 +110,9 @@ fn anew(args: &ChatArgs, open: &ConversationResponse) -> String {
 }
 
 fn looked_at(text: &str) -> Result<ViewRequest, CommandError> {
-    let (kind, id) = text.split_once(':').ok_or_else(|| {
-        CommandError::usage("--looking-at takes a kind and an id: page:ID, service:NAME")
-    })?;
+    let (kind, id) = text
+        .split_once(':')
+        .ok_or_else(|| CommandError::usage("this takes a kind and an id: page:ID, service:NAME"))?;
     Ok(ViewRequest {
         entity_type: Some(kind.to_owned()),
         entity_id: Some(id.to_owned()),

@@ -333,7 +333,7 @@ fn what_was_read_from_outside_is_counted_and_told_with_the_way_on() {
     assert!(said.contains("Read from outside: 1 ref."), "{said}");
     assert!(!said.contains("ref:"), "no id: {said}");
     assert!(
-        said.contains("without it: ") && said.contains("conversations rm "),
+        said.contains("without it: ") && said.contains("--space Garage --new"),
         "{said}"
     );
     let own = ["chat", "-m", "hello"];

@@ -1,7 +1,7 @@
 //! What a draft changes, word by word, as its card has it.
 
 use void_api::cards::{DifferencePartResponse, DifferenceResponse};
-use void_control::StoreError;
+use void_control::lanes::work_away;
 use void_domain::changes::differences::{self, DifferencePart, WordDifference};
 use void_domain::proposals::Proposal;
 
@@ -13,10 +13,7 @@ pub(super) async fn of(proposal: &Proposal) -> Result<Option<DifferenceResponse>
     let Some(change) = proposal.subject.change().cloned() else {
         return Ok(None);
     };
-    let comparing =
-        tokio::task::spawn_blocking(move || differences::difference(&change).map(response));
-    let compared = comparing.await;
-    Ok(compared.map_err(|error| StoreError::Internal(error.to_string()))?)
+    Ok(work_away(move || differences::difference(&change).map(response)).await?)
 }
 
 /// What differs between two texts, the same way.
@@ -24,10 +21,7 @@ pub(super) async fn between(
     old: String,
     new: String,
 ) -> Result<Option<DifferenceResponse>, ApiError> {
-    let comparing =
-        tokio::task::spawn_blocking(move || differences::between(&old, &new).map(response));
-    let compared = comparing.await;
-    Ok(compared.map_err(|error| StoreError::Internal(error.to_string()))?)
+    Ok(work_away(move || differences::between(&old, &new).map(response)).await?)
 }
 
 fn response(difference: WordDifference) -> DifferenceResponse {

@@ -5,12 +5,14 @@ use void_api::entities::{
     BacklinkResponse, DraftOrigin, EntityHeadResponse, EntityLinksResponse, LinkResponse,
 };
 use void_api::entity_responses::EntityResponse;
+use void_api::markdown::Block;
 use void_api::pages::{PageHeadResponse, PageResponse};
 use void_api::projects::{ProjectHeadResponse, ProjectResponse};
 use void_api::refs::{RefHeadResponse, RefResponse};
 use void_api::spaces::{SpaceHeadResponse, SpaceResponse};
 use void_api::tasks::{TaskHeadResponse, TaskResponse};
 use void_control::knowledge::{self, EntityLinks, KnowledgeError, ResolvedLink, SpaceCounts};
+use void_control::lanes::work_away;
 use void_control::{Control, Ctx, StoreError, token_taints};
 use void_domain::ids::ProjectId;
 use void_domain::knowledge::{
@@ -47,12 +49,9 @@ pub(in crate::routes) async fn respond(
     let sources = linked.chain(named.filter_map(EntityHead::taint_source));
     mark_reader(control, ctx, sources).await?;
     let counts = counts(app, ctx, id).await?;
-    let blocks = match shown {
-        Shown::AsText => None,
-        Shown::WithBlocks => {
-            let text = with_page_links(shown_text(&entity), &meant(&entity, &found.links));
-            Some(markdown::read(&text))
-        }
+    let (blocks, entity, found) = match shown {
+        Shown::AsText => (None, entity, found),
+        Shown::WithBlocks => work_away(move || with_blocks(entity, found)).await?,
     };
     let links = links_response(found);
     let body = entity.body.as_str().to_owned();
@@ -100,6 +99,12 @@ pub(in crate::routes) async fn respond(
             source: source(app, ctx, id).await?,
         })),
     })
+}
+
+/// Reads its text, which may be long.
+fn with_blocks(entity: Entity, found: EntityLinks) -> (Option<Vec<Block>>, Entity, EntityLinks) {
+    let text = with_page_links(shown_text(&entity), &meant(&entity, &found.links));
+    (Some(markdown::read(&text)), entity, found)
 }
 
 /// What it names and what names it.

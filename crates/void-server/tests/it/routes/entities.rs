@@ -16,7 +16,12 @@ pub const NOUNS: [&str; 5] = ["spaces", "projects", "pages", "tasks", "refs"];
 pub fn is_about_one(route: &Route) -> bool {
     let noun = route.path.strip_prefix("/api/").unwrap_or_default();
     let noun = noun.split('/').next().unwrap();
-    let is_other = ["draftChange", "getSpaceConversation"].contains(&route.operation);
+    let others = [
+        "draftChange",
+        "getSpaceConversation",
+        "beginSpaceConversation",
+    ];
+    let is_other = others.contains(&route.operation);
     NOUNS.contains(&noun) && !is_other
 }
 
