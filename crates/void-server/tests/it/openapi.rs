@@ -20,7 +20,7 @@ use void_testkit::models::{Format, ModelServer, Script};
 use crate::apps::{App, Engine, Setup};
 use crate::callers::HttpResponse;
 use crate::labs::Lab;
-use crate::routes::{agent_processes, attachments, entities};
+use crate::routes::{agent_messages, agent_processes, attachments, entities};
 use crate::stands::{Stand, services};
 use crate::talks::{Turn, agents};
 

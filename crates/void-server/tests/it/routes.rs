@@ -2,7 +2,7 @@
 
 pub mod actions;
 pub mod agent_messages;
-mod agent_processes;
+pub mod agent_processes;
 mod agents;
 pub mod attachments;
 mod audit;
