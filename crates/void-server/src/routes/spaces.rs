@@ -170,7 +170,7 @@ pub(crate) async fn begin_conversation(
     let slug = agent.persona.slug.as_str();
     let begun = conversations::begin_ambient(app.control(), &ctx, space, slug).await;
     let place = begun.map_err(turn_error)?.into();
-    agents::conversation_response(&app, agent, place)
+    agents::conversation_response(&app, &agent, place)
         .await
         .map(Json)
 }
