@@ -11,11 +11,14 @@ mod entities;
 mod given;
 mod lists;
 mod lookups;
+mod loose_ends;
 mod machines;
 mod proposals;
 mod propose_change;
+mod questions;
 mod read;
 mod record;
+mod reminders;
 mod scopes;
 mod search;
 mod services;
@@ -30,7 +33,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use void_control::audit::ReadError;
-use void_control::{Control, Ctx, StoreError, lanes, token_taints};
+use void_control::{Control, Ctx, StoreError, lanes, token_taints, tree};
 use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
@@ -55,6 +58,26 @@ pub static TOOLS: [&Tool; 11] = [
     &record::READ_RECORD,
     &activity::RECENT_ACTIVITY,
 ];
+
+/// What somebody who acts inside and has a position in the tree has besides. Which of it they may use follows from where
+/// they stand, whatever their capabilities.
+pub static TREE_TOOLS: [&Tool; 5] = [
+    &questions::ASK,
+    &questions::ANSWER,
+    &reminders::REMIND,
+    &questions::CANCEL,
+    &loose_ends::LOOSE_ENDS,
+];
+
+/// The tools of an agent in a turn that nobody leads: those of its capabilities, and those of its place in the tree.
+pub fn for_member<'a>(
+    control: &Control,
+    ctx: &'a Ctx,
+) -> impl Iterator<Item = &'static Tool> + use<'a> {
+    let stands = tree::acting_member(control, ctx).is_some();
+    let of_tree = TREE_TOOLS.into_iter().filter(move |_| stands);
+    for_chat(ctx).chain(of_tree)
+}
 
 /// The tool of this name, for what is not offered as a tool.
 pub fn named(name: &str) -> Option<&'static Tool> {
@@ -165,6 +188,8 @@ pub enum Effect {
     Drafts,
     /// It may take back a proposal of the caller's own that still waits.
     Withdraws,
+    /// It leaves words for somebody: a question, an answer, a reminder. Nothing runs by it.
+    Tells,
 }
 
 /// One use of a tool.
@@ -374,7 +399,8 @@ impl Tool {
         let may_look = has(Capability::Act) || has(Capability::Suggest);
         let looks = self.needs.contains(&Capability::Read) && may_look;
         let is_enough = self.needs.iter().any(|needed| has(*needed));
-        ctx.actor.is_owner() || is_enough || looks
+        // What needs no capability is decided by where its caller stands.
+        self.needs.is_empty() || ctx.actor.is_owner() || is_enough || looks
     }
 
     fn denied(&self) -> ToolError {

@@ -6,7 +6,9 @@ mod opening;
 mod recording;
 mod views;
 
+use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
+use void_domain::relations::Relation;
 use void_tree::{Listed, Operation, Right, Standing, right};
 
 use crate::context::Ctx;
@@ -15,6 +17,17 @@ use crate::control::Control;
 pub use self::moves::{MoveError, MoveRequest, Moved, move_agent};
 pub use self::opening::{TreePlaces, open, start};
 pub use self::views::{CanOver, CanView, MemberView, TreeView, can, show};
+
+/// Who acts, if it is an agent that acts inside and has a position in the tree.
+pub fn acting_member<'a>(control: &Control, ctx: &'a Ctx) -> Option<&'a AgentName> {
+    match &ctx.actor {
+        Actor::Agent { name, .. } => {
+            let standing = control.in_force.tree.now().standing(ctx, name);
+            (standing == Relation::Same).then_some(name)
+        }
+        Actor::Owner { .. } | Actor::Viewer { .. } | Actor::Node { .. } | Actor::System => None,
+    }
+}
 
 /// Whether an agent may do this to another one or for itself, now. Whoever is no agent, or shows a token from outside,
 /// may do nothing by its place in the tree.

@@ -26,6 +26,7 @@ mod imports;
 mod inbox;
 mod lab;
 mod login;
+mod loose_ends;
 mod mcp;
 mod mutes;
 mod node;
@@ -38,7 +39,9 @@ mod previews;
 mod projects;
 mod proposals;
 mod quarantine;
+mod questions;
 mod refs;
+mod reminders;
 mod revisions;
 mod runbooks;
 mod search;
@@ -90,6 +93,9 @@ const TABLES: &[&[Route]] = &[
     lab::ROUTES,
     agents::ROUTES,
     tree::ROUTES,
+    questions::ROUTES,
+    reminders::ROUTES,
+    loose_ends::ROUTES,
     agent_processes::ROUTES,
     conversations::ROUTES,
     spaces::ROUTES,

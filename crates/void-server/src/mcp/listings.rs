@@ -22,7 +22,10 @@ fn describe(tool: &Tool) -> Listed {
     let annotations = ToolAnnotations::new()
         .read_only(reads)
         .destructive(tool.effect == Effect::Proposes)
-        .idempotent(!matches!(tool.effect, Effect::Proposes | Effect::Drafts))
+        .idempotent(!matches!(
+            tool.effect,
+            Effect::Proposes | Effect::Drafts | Effect::Tells
+        ))
         .open_world(false);
     Listed::new(tool.name, tool.description, members((tool.arguments)()))
         .with_title(tool.title)
