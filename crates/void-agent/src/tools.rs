@@ -15,11 +15,14 @@ mod holds;
 mod lists;
 mod loads;
 mod lookups;
+mod loose_ends;
 mod machines;
 mod proposals;
 mod propose_change;
+mod questions;
 mod read;
 mod record;
+mod reminders;
 mod scopes;
 mod search;
 mod services;
@@ -46,7 +49,7 @@ pub use self::scopes::{ForeignText, Scope};
 
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 23] = [
+pub static TOOLS: [&Tool; 28] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
@@ -61,6 +64,11 @@ pub static TOOLS: [&Tool; 23] = [
     &agent_messages::SEND,
     &agent_messages::RECV,
     &agent_messages::WAKE,
+    &questions::ASK,
+    &questions::ANSWER,
+    &reminders::REMIND,
+    &questions::CANCEL,
+    &loose_ends::LOOSE_ENDS,
     &agent_processes::START,
     &agent_processes::KILL,
     &agent_processes::RESTART,
@@ -188,6 +196,8 @@ pub enum Effect {
     Withdraws,
     /// It puts messages into mailboxes of the tree, or takes them out of the caller's own; nothing else follows from it.
     Messages,
+    /// It leaves words for somebody: a question, an answer, a reminder. Nothing runs by it.
+    Tells,
     /// It may start, change or end an agent below the caller.
     Manages,
     /// It may keep what an agent below the caller asks for from happening.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Word;
 use crate::proposals::RowResponse;
+use crate::questions::QuestionResponse;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InboxResponse {
@@ -18,6 +19,7 @@ pub struct InboxResponse {
 pub enum ItemResponse {
     Row(Box<RowItem>),
     Join(JoinItem),
+    Question(Box<QuestionItem>),
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +32,15 @@ pub struct RowItem {
     pub group: Option<String>,
     #[serde(flatten)]
     pub row: RowResponse,
+}
+
+/// An agent asks the owner something.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionItem {
+    #[schemars(extend("enum" = ["question"]))]
+    pub kind: Word,
+    #[serde(flatten)]
+    pub question: QuestionResponse,
 }
 
 /// A machine asks to be a node.
@@ -57,4 +68,8 @@ pub struct CountsResponse {
     /// Of the proposals, those that nobody could be told about.
     pub untold: u64,
     pub join: u64,
+    /// What agents ask the owner.
+    #[serde(default)]
+    #[schemars(required)]
+    pub question: u64,
 }

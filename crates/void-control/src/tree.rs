@@ -12,6 +12,7 @@ mod views;
 
 use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
+use void_domain::relations::Relation;
 use void_store::StoreError;
 pub use void_tree::{Operation, Right};
 
@@ -31,6 +32,17 @@ pub fn stands(control: &Control, ctx: &Ctx) -> bool {
     let tree = control.in_force.tree.now();
     let name = ctx.member();
     name.is_some_and(|name| tree.index.position(name).is_some())
+}
+
+/// Who acts, if it is an agent that acts inside and has a position in the tree.
+pub fn acting_member<'a>(control: &Control, ctx: &'a Ctx) -> Option<&'a AgentName> {
+    match &ctx.actor {
+        Actor::Agent { name, .. } => {
+            let standing = control.in_force.tree.now().standing(ctx, name);
+            (standing == Relation::Same).then_some(name)
+        }
+        Actor::Owner { .. } | Actor::Viewer { .. } | Actor::Node { .. } | Actor::System => None,
+    }
 }
 
 /// Whether an agent may do this to another one or for itself, now. Whoever is no agent, or shows a token from outside,

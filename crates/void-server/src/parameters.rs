@@ -66,6 +66,7 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
         },
         ("state", _) => Shape::OneOf(TaskState::ALL.map(TaskState::as_str).to_vec()),
         ("order", _) => Shape::OneOf(vec!["changed", "due"]),
+        ("open", _) => Shape::OneOf(vec!["true", "false"]),
         ("deleted", _) => Shape::OneOf(vec!["true", "false"]),
         ("project" | "space", _) => Shape::Like(UUID),
         ("kind", "listAttachedConversations") => Shape::OneOf(ABOUT_KINDS.to_vec()),
@@ -94,7 +95,8 @@ pub(crate) fn in_path(path: &str, name: &str) -> Shape {
         "id" if path.starts_with("/api/actions/") || path.starts_with("/api/services/") => {
             Shape::Like(SLUG)
         }
-        // A proposal is also found by its code.
+        // A question is also found by its code, and so is a proposal.
+        "id" if path.starts_with("/api/questions/") => Shape::Text,
         "id" if !path.starts_with("/api/proposals/") || path.ends_with("/cancel") => {
             Shape::Like(UUID)
         }

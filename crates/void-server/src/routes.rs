@@ -29,6 +29,7 @@ mod imports;
 mod inbox;
 mod lab;
 mod login;
+mod loose_ends;
 mod mcp;
 mod mutes;
 mod node;
@@ -41,7 +42,9 @@ mod previews;
 mod projects;
 mod proposals;
 mod quarantine;
+mod questions;
 mod refs;
+mod reminders;
 mod revisions;
 mod runbooks;
 mod search;
@@ -94,6 +97,9 @@ const TABLES: &[&[Route]] = &[
     lab::ROUTES,
     agents::ROUTES,
     tree::ROUTES,
+    questions::ROUTES,
+    reminders::ROUTES,
+    loose_ends::ROUTES,
     agent_processes::ROUTES,
     agent_messages::ROUTES,
     agent_turns::ROUTES,

@@ -1,6 +1,7 @@
 //! Proposals as they cross the wire. CONTRACTS names every member of a row.
 
 mod listed;
+mod questions;
 
 use serde_json::Value;
 use void_api::Word;
@@ -19,6 +20,7 @@ use void_domain::proposals::{Failure, Sight, State, Transition, Verification, Wo
 
 pub(crate) use self::listed::listed_response;
 use self::listed::without_words;
+pub(crate) use self::questions::{question_response, reminder_response};
 
 fn words_response(words: &Words) -> WordsResponse {
     WordsResponse {

@@ -1,25 +1,21 @@
 //! Who may do what with a question. Where agents stand is asked of the tree in force, by [`right_of`] alone.
 
-use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
 use void_domain::questions::{Question, QuestionParty};
-use void_domain::relations::Relation;
 use void_tree::{Operation, Right};
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::tree::right_of;
+use crate::tree::{acting_member, right_of};
 
 /// As whom the caller asks and is asked. `None`: as nobody, which is everybody who is neither the owner nor an agent that
 /// acts inside and has a position in the tree.
 pub(super) fn party(control: &Control, ctx: &Ctx) -> Option<QuestionParty> {
-    match &ctx.actor {
-        Actor::Owner { .. } => Some(QuestionParty::Owner),
-        Actor::Agent { name, .. } => {
-            let standing = control.in_force.tree.now().standing(ctx, name);
-            (standing == Relation::Same).then(|| QuestionParty::Agent(name.clone()))
-        }
-        Actor::Viewer { .. } | Actor::Node { .. } | Actor::System => None,
+    match ctx.actor.is_owner() {
+        true => Some(QuestionParty::Owner),
+        false => acting_member(control, ctx)
+            .cloned()
+            .map(QuestionParty::Agent),
     }
 }
 

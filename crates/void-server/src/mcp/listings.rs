@@ -24,7 +24,7 @@ fn describe(tool: &Tool) -> Listed {
         .destructive(matches!(tool.effect, Effect::Proposes | Effect::Manages))
         .idempotent(!matches!(
             tool.effect,
-            Effect::Proposes | Effect::Drafts | Effect::Messages
+            Effect::Proposes | Effect::Drafts | Effect::Messages | Effect::Tells
         ))
         .open_world(false);
     Listed::new(tool.name, tool.description, members((tool.arguments)()))

@@ -3,19 +3,22 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::get;
-use void_api::inbox::{CountsResponse, InboxResponse, ItemResponse, JoinItem, RowItem};
+use void_api::inbox::{
+    CountsResponse, InboxResponse, ItemResponse, JoinItem, QuestionItem, RowItem,
+};
 use void_control::proposals::Listed;
 use void_control::{Ctx, inbox};
 use void_domain::ids::ProposalId;
 use void_domain::nodes::{Membership, Node};
 use void_domain::proposals::Sight;
+use void_domain::questions::Question;
 
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, page_rows, parse_cursor};
 use crate::routes::actions::RecentQuery;
 use crate::table::{Access, CURSOR, LIMIT, Route, json};
-use crate::wire::listed_response;
+use crate::wire::{listed_response, question_response};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",
@@ -41,6 +44,7 @@ pub(crate) async fn look(
     let items = unknown
         .map(|listed| row_item("failure", listed, &ctx))
         .chain(inbox.joins.iter().filter_map(join_item))
+        .chain(inbox.questions.iter().map(question_item))
         .chain(waiting.map(|listed| row_item(kind_of(listed), listed, &ctx)))
         .collect();
     Ok(Json(InboxResponse {
@@ -52,6 +56,7 @@ pub(crate) async fn look(
             failure: inbox.unknown_count,
             untold: inbox.untold_count,
             join: inbox.join_count,
+            question: inbox.question_count,
         },
     }))
 }
@@ -67,6 +72,13 @@ fn join_item(node: &Node) -> Option<ItemResponse> {
         from: asked.from.clone(),
         version: node.presence.version.clone(),
         asked_at: asked.at.to_string(),
+    }))
+}
+
+fn question_item(question: &Question) -> ItemResponse {
+    ItemResponse::Question(Box::new(QuestionItem {
+        kind: "question".into(),
+        question: question_response(question),
     }))
 }
 

@@ -85,6 +85,15 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             let body = json!({"token": 5});
             ("/api/notifications/act".to_owned(), Some(body), 422)
         }
+        "askQuestion" => ("/api/questions".to_owned(), Some(json!({})), 422),
+        "answerQuestion" => {
+            let body = json!({"option": 1});
+            (format!("/api/questions/{NOBODY}/answer"), Some(body), 404)
+        }
+        "cancelQuestion" => (format!("/api/questions/{NOBODY}/cancel"), None, 404),
+        "setReminder" => ("/api/reminders".to_owned(), Some(json!({})), 422),
+        "cancelReminder" => (format!("/api/reminders/{NOBODY}"), None, 404),
+        "getLooseEnds" => ("/api/agents/no-such/loose-ends".to_owned(), None, 404),
         "mute" => ("/api/mutes".to_owned(), Some(json!({})), 422),
         "unmute" => (format!("/api/mutes/{NOBODY}"), None, 404),
         "inviteNode" => ("/api/nodes".to_owned(), Some(json!({})), 422),
@@ -175,14 +184,15 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             (path, Some(json!({"messages": []})), 404)
         }
         "listBridgeMoves" => ("/api/bridge/moves?wait=0".to_owned(), None, 200),
-        "listPendingChanges" | "listMutes" | "listNotifications" | "listNodes" | "listActions"
-        | "listPending" | "listRecent" | "listProposals" | "getInbox" | "streamEvents"
-        | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens" | "getSession"
-        | "closeSession" | "listHosts" | "listServices" | "getLab" | "listBackups"
-        | "createBackup" | "getStatus" | "getOpenapi" | "isAlive" | "isReady" | "getHealth"
-        | "getMetrics" | "listAgents" | "getLittleBlue" | "getBridge" | "getHome"
-        | "verifyAudit" | "getDoctor" | "getLogin" | "listPasskeys" | "listSessions"
-        | "createSetupLink" | "listQuarantine" | "getTopology" => {
+        "listPendingChanges" | "listMutes" | "listQuestions" | "listReminders"
+        | "listNotifications" | "listNodes" | "listActions" | "listPending" | "listRecent"
+        | "listProposals" | "getInbox" | "streamEvents" | "listAudit" | "exportAudit"
+        | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession" | "listHosts"
+        | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
+        | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
+        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getDoctor" | "getLogin"
+        | "listPasskeys" | "listSessions" | "createSetupLink" | "listQuarantine"
+        | "getTopology" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
