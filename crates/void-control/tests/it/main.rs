@@ -27,6 +27,7 @@ mod expire;
 mod finish;
 mod freezes;
 mod instances;
+mod karakeep;
 mod knowledge;
 mod knowledge_drafts;
 mod knowledge_search;
