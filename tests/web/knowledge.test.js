@@ -216,6 +216,7 @@ describe("what the owner keeps", () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: say("palette.placeholder") }).fill("certificates");
+    await page.locator("#palette-list .excerpt mark").first().waitFor();
     await page.getByRole("option", { name: /Certificates.*page/ }).click();
     await page.getByRole("heading", { level: 2, name: "Certificates" }).waitFor();
     assert.deepEqual(seen.errors, []);

@@ -2,6 +2,7 @@
 // without an address, rows in a narrow window, what was read from outside, and the way from the palette to something new.
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { card, openPage, overflow, PHONE, say } from "./browsers.js";
 import { serve } from "./labs.js";
@@ -93,6 +94,46 @@ describe("notes", () => {
     assert.equal(await page.locator('a[href^="void:"]').count(), 0);
     assert.ok(!(await page.locator("main").innerText()).includes("void:attachment"));
     await context.close();
+  });
+
+  test("a page of the web that is captured becomes a ref with its words", async () => {
+    const web = createServer((_, response) => {
+      response.setHeader("content-type", "text/html; charset=utf-8");
+      response.end("<title>All about fuses</title><p>They blow at 16 A.");
+    });
+    await new Promise((listening) => web.listen(0, "127.0.0.1", () => listening(undefined)));
+    const { port } = /** @type {import("node:net").AddressInfo} */ (web.address());
+    const open = await serve({ settings: `[captures]\nallowed = ["127.0.0.1:${port}"]\n` });
+    const { id } = await open.owner("POST", "/api/spaces", { title: "Garage" });
+    const { context, page, seen } = await openPage(open, { width: 1280 });
+    await page.goto(`${open.base}/#/knowledge/spaces/${id}/refs`);
+    const line = page.getByRole("textbox", { name: say("kb.capture.ref") });
+    await line.waitFor();
+    await line.fill(`http://127.0.0.1:${port}/fuses`);
+    await page.keyboard.press("Enter");
+    await page.locator(".kb-row .title", { hasText: "All about fuses" }).click();
+    await page.locator("article .doc").getByText("They blow at 16 A.").waitFor();
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+    await open.stop();
+    web.close();
+  });
+
+  test("a runbook stands on the page of its service and in the menu of the page that is one", async () => {
+    const services = { services: [{ id: "caddy", label: "Caddy", host: "ct100", check: { kind: "tcp", address: "127.0.0.1:1" } }] };
+    const own = await serve({ services });
+    const { page: book } = await filledSpace(own);
+    const { context, page, seen } = await openPage(own, { width: 1280 });
+    await page.goto(`${own.base}/#/lab/services/caddy`);
+    await page.locator("main").getByRole("link", { name: "Caddy" }).first().click();
+    await page.getByRole("heading", { level: 2, name: "Caddy" }).waitFor();
+    assert.ok(page.url().endsWith(`/knowledge/pages/${book}`), page.url());
+    await page.locator("main").getByLabel(say("kb.more")).first().click();
+    await page.getByRole("button", { name: say("kb.runbook_menu") }).click();
+    await page.getByRole("dialog").waitFor();
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+    await own.stop();
   });
 
   test("on a phone a ref's title has the row, and what was thrown away is told below its title", async () => {

@@ -193,12 +193,15 @@ pub(crate) struct ChatArgs {
     /// Say this and end with the answer, with the lines of a pipe beneath it; without it a conversation begins, or the pipe is the message
     #[arg(short, long, value_name = "TEXT")]
     pub message: Option<String>,
-    /// Begin a new conversation
-    #[arg(long, conflicts_with = "space")]
+    /// Begin a new conversation; what was said before stays
+    #[arg(long, conflicts_with = "about")]
     pub new: bool,
     /// Talk in this space, by title or id: what is found and drafted is of it
     #[arg(long, value_name = "TITLE_OR_ID")]
     pub space: Option<String>,
+    /// Talk about one thing, in the conversation that is about it: page, task, project, ref, service or action
+    #[arg(long, value_name = "KIND:ID", conflicts_with_all = ["space", "looking_at"])]
+    pub about: Option<String>,
     /// What "this" means in what you say: page:ID, service:NAME, guest:NODE/NUMBER and so on
     #[arg(long, value_name = "KIND:ID")]
     pub looking_at: Option<String>,
@@ -281,6 +284,22 @@ pub(crate) struct RunArgs {
     pub wait: u64,
 }
 
+/// What of a draft is stored otherwise than it was drafted.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InboxEditArgs {
+    /// Its code, such as K7M2, or its id
+    pub id: String,
+    /// Its text is in this file, - for standard input; no editor opens
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// What it is to be called; the text stays as drafted, unless --file says another
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Do not ask again
+    #[arg(long)]
+    pub yes: bool,
+}
+
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum InboxCommand {
     /// List what waits, or with --all everything that was ever asked for, newest first
@@ -293,10 +312,11 @@ pub(crate) enum InboxCommand {
         #[arg(long)]
         unified: bool,
     },
-    /// Say yes
+    /// Say yes; to several drafts of what you keep at once
     Approve {
-        /// Its code, such as K7M2, or its id
-        id: String,
+        /// Its code, such as K7M2, or its id; of drafts several
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
         /// The digest you saw, or its four words; needed where there is nobody to ask, and for what may cut you off
         #[arg(long, value_name = "DIGEST|WORDS")]
         digest: Option<String>,
@@ -310,10 +330,13 @@ pub(crate) enum InboxCommand {
         #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=300))]
         wait: u64,
     },
-    /// Say no
+    /// Say yes to a draft with your own words in it: its text opens in $EDITOR
+    Edit(InboxEditArgs),
+    /// Say no; to several drafts of what you keep at once
     Reject {
-        /// Its code, such as K7M2, or its id
-        id: String,
+        /// Its code, such as K7M2, or its id; of drafts several
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
         /// Why, for whoever asked and for the record
         #[arg(long)]
         reason: Option<String>,

@@ -5,10 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use void_control::audit::{self, FactFilter};
+use void_control::knowledge::{self, KnowledgeError};
 use void_control::proposals::ProposalKey;
 use void_domain::capabilities::Capability;
 use void_domain::conversations::{ConversationSubject, MessageView};
 use void_domain::failures::FailureCode;
+use void_domain::ids::AttachmentId;
 use void_domain::knowledge::EntityId;
 
 use super::entities::{self, EntityResult};
@@ -50,8 +52,8 @@ struct ContextResult {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ViewResult {
-    /// page, task, ref, project, space, service, action, proposal, conversation, agent, host, node, guest, entry (of the
-    /// record) or screen
+    /// page, task, ref, project, space, service, action, proposal, conversation, agent, host, node, guest, attachment
+    /// (a file that is kept), entry (of the record) or screen
     kind: &'static str,
     id: String,
     /// It is not in this space, or not there any more.
@@ -62,6 +64,9 @@ struct ViewResult {
     /// Of a host, a node or a guest.
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<MachineResult>,
+    /// Of a file that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<FileResult>,
     /// Of an entry of the record, as recent_activity shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     entry: Option<Value>,
@@ -113,6 +118,7 @@ async fn shown(call: &Call, view: &MessageView) -> Result<(ViewResult, Vec<Strin
         not_here: false,
         summary: LookupResult::default(),
         machine: None,
+        file: None,
         entry: None,
     };
     let target = match view {
@@ -129,6 +135,11 @@ async fn shown(call: &Call, view: &MessageView) -> Result<(ViewResult, Vec<Strin
         MessageView::Guest { node, vmid } => {
             result.machine = machines::guest(call, node, *vmid);
             result.not_here = result.machine.is_none();
+            return Ok((result, Vec::new()));
+        }
+        MessageView::Attachment(id) => {
+            result.file = file(call, *id).await?;
+            result.not_here = result.file.is_none();
             return Ok((result, Vec::new()));
         }
         MessageView::Entry(seq) => {
@@ -152,6 +163,37 @@ async fn shown(call: &Call, view: &MessageView) -> Result<(ViewResult, Vec<Strin
         }
         Err(error) => Err(error),
     }
+}
+
+/// What is known of a file without what is in it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileResult {
+    /// Absent of what a ref was made from: a stranger may have named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    media_type: String,
+    size_bytes: u64,
+    /// The ref that was made from it, which read shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ref_id: Option<String>,
+}
+
+async fn file(call: &Call, id: AttachmentId) -> Result<Option<FileResult>, ToolError> {
+    let found = match knowledge::attachment(&call.control, &call.ctx, id).await {
+        Ok(found) => found,
+        Err(KnowledgeError::NotFound) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let is_elsewhere = |space| found.space_id != space;
+    if call.scope.space_id.is_some_and(is_elsewhere) {
+        return Ok(None);
+    }
+    Ok(Some(FileResult {
+        name: Some(found.name.to_string()).filter(|_| found.ref_id.is_none()),
+        media_type: found.media_type.to_string(),
+        size_bytes: found.size_bytes,
+        ref_id: found.ref_id.map(|id| id.to_string()),
+    }))
 }
 
 async fn entry(call: &Call, seq: u64) -> Result<Option<Value>, ToolError> {

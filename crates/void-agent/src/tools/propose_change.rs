@@ -24,7 +24,7 @@ pub(super) static PROPOSE_CHANGE: Tool = Tool {
     title: "Propose a change",
     description: "Drafts a change of what the owner keeps: create, update or delete a page, task, ref, project or space. \
         An update is fields as they shall be, or edits that each find one place of the text exactly, against the revision that \
-        you read. Nothing is written: the draft waits for the owner, who sees the whole difference. Drafted is not done: say \
+        you read. What changes has 64 KiB at most; a page may have 512, so a long one is changed by edits. Nothing is written: the draft waits for the owner, who sees the whole difference. Drafted is not done: say \
         that it waits, and do not draft it again.",
     needs: &[Capability::Suggest],
     reach: Reach::Anywhere,

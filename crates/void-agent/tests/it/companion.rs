@@ -7,6 +7,7 @@ mod injections;
 mod outcomes;
 mod places;
 mod reading;
+mod real_readers;
 mod rules;
 mod views;
 

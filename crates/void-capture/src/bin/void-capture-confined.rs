@@ -1,7 +1,8 @@
 //! For this crate's tests, never in a package: a process that confines itself as an extractor does.
 //!
 //! `extract …` is what the hidden subcommand of the server runs. `extract-without-kernel …` is the same on a
-//! kernel without Landlock, `extract-with-threads …` in a process that has two threads. `escape READ WRITE
+//! kernel without Landlock, `extract-with-threads …` in a process that has two threads. `rest` confines itself and
+//! waits, so that one can look at it from outside. `escape READ WRITE
 //! PORT PID` confines itself and then tries everything that it must not; called as a reader of PDFs is called,
 //! it is one, and does what the "PDF" says. Each try is a line of standard output: its name, and how it ended.
 
@@ -12,6 +13,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, thread};
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
             extract()
         }
         Some("escape") => escape(rest),
+        Some("rest") => rest_confined(rest),
         Some("-q") => read_pdf(),
         _ => ExitCode::from(2),
     }
@@ -74,6 +77,20 @@ fn escape(words: &[OsString]) -> ExitCode {
         return say(&format!("confine: {why}\n"));
     }
     say(&tries(read, write, port, pid))
+}
+
+/// Confines itself as a reader, or as the program that is named, says so, and rests until its input ends.
+fn rest_confined(words: &[OsString]) -> ExitCode {
+    let role = match words {
+        [] => Role::Reader,
+        [program, ..] => Role::Program(Path::new(program)),
+    };
+    if let Err(why) = confine(Isolation::Full, role) {
+        return say(&format!("confine: {why}\n"));
+    }
+    let said = say("confined\n");
+    let _ = io::stdin().read(&mut [0]);
+    said
 }
 
 /// The first line of a "PDF" of the tests says what its reader does.

@@ -1,12 +1,22 @@
 //! What the child may not do is tried by a child, from the inside, after it confined itself.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use void_capture::{ExtractError, ExtractHints, ExtractKind, Isolation, NotConfined, Unreadable};
+use void_capture::limits::{
+    CAPTURE_TIMEOUT, CONNECT_TIMEOUT, EXTRACT_CPU_SECONDS_MAX, EXTRACT_FILES_MAX,
+    EXTRACT_MEMORY_BYTES_MAX, EXTRACT_TIMEOUT, PDF_FILES_MAX,
+};
+use void_capture::{
+    ExtractError, ExtractHints, ExtractKind, Extractor, FetchPatience, Isolation, NotConfined,
+    Unreadable,
+};
 
 use crate::reading::{PROGRAM, extractor, extractor_by};
 
@@ -232,4 +242,63 @@ async fn an_extractor_reads_nothing_without_its_words() {
         is_missing || Path::new("/usr/bin/pdftotext").exists(),
         "{missing:?}"
     );
+}
+
+/// What the kernel holds a confined child to, by the name that it has in `/proc`.
+fn limits_of(words: &[&str]) -> BTreeMap<String, (String, String)> {
+    let mut child = Command::new(PROGRAM)
+        .arg("rest")
+        .args(words)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let said = child.stdout.as_mut().unwrap();
+    BufReader::new(said).read_line(&mut line).unwrap();
+    assert_eq!(line, "confined\n");
+    let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    let limits = limits.lines().skip(1).map(|line| {
+        let (name, rest) = line.split_at(26);
+        let mut rest = rest.split_whitespace().map(str::to_owned);
+        let both = (rest.next().unwrap(), rest.next().unwrap());
+        (name.trim().to_owned(), both)
+    });
+    limits.collect()
+}
+
+#[test]
+fn a_child_is_held_to_the_bounds_that_have_names() {
+    for (words, files) in [(&[][..], EXTRACT_FILES_MAX), (&[PROGRAM], PDF_FILES_MAX)] {
+        let limits = limits_of(words);
+        for (name, bound) in [
+            ("Max address space", EXTRACT_MEMORY_BYTES_MAX),
+            ("Max cpu time", EXTRACT_CPU_SECONDS_MAX),
+            ("Max open files", files),
+            ("Max processes", 0),
+            ("Max file size", 0),
+            ("Max core file size", 0),
+        ] {
+            let bound = bound.to_string();
+            // It cannot raise what it is held to either.
+            let both = (bound.clone(), bound);
+            assert_eq!(limits.get(name), Some(&both), "{words:?}: {name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_fetched_and_read_in_the_ordinary_way_has_so_much_time() {
+    let patience = FetchPatience::default();
+    assert_eq!(patience.whole, CAPTURE_TIMEOUT);
+    assert_eq!(CAPTURE_TIMEOUT, Duration::from_secs(20));
+    assert_eq!(patience.connect, CONNECT_TIMEOUT);
+    assert!(CONNECT_TIMEOUT < CAPTURE_TIMEOUT);
+    let extractor = Extractor::new(PROGRAM.into(), vec!["extract".into()]);
+    assert_eq!(extractor.patience, EXTRACT_TIMEOUT);
+    // The kernel ends what computes before the clock ends what waits.
+    assert!(Duration::from_secs(EXTRACT_CPU_SECONDS_MAX) < EXTRACT_TIMEOUT);
 }

@@ -291,7 +291,8 @@ pub async fn search(
         limit: request.limit.clamp(1, SEARCH_RESULTS_MAX) as usize,
     };
     // The reader goes on until its statement ends, which is bounded; its caller does not wait for it.
-    let Ok(found) = timeout(SEARCH_TIME_MAX, search.run(control, ctx)).await else {
+    let Ok(found) = timeout(control.bounds.limits.search_time, search.run(control, ctx)).await
+    else {
         return Err(SearchError::TooSlow);
     };
     let (hits, next) = found?;

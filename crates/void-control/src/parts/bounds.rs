@@ -23,6 +23,8 @@ pub struct Limits {
     pub busy_lasts: Duration,
     /// How long after a run its check may take to show that it worked.
     pub verify_within: Duration,
+    /// How long whoever searches waits.
+    pub search_time: Duration,
     /// For how long what is over is kept.
     pub retention: Retention,
     /// What one token other than the owner's may use up.
@@ -38,6 +40,7 @@ impl Default for Limits {
             lease: limits::CLAIM_LEASE,
             busy_lasts: limits::BUSY_LASTS,
             verify_within: limits::VERIFY_WITHIN,
+            search_time: limits::SEARCH_TIME_MAX,
             retention: Retention::default(),
             token_budgets: TokenBudgets::default(),
         }

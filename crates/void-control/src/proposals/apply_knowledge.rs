@@ -8,6 +8,7 @@ use void_domain::actors::ActorKind;
 use void_domain::changes::knowledge::{KnowledgeEffect, effect, entity_id};
 use void_domain::changes::{Change, ChangeTarget};
 use void_domain::diffs;
+use void_domain::fail_point;
 use void_domain::knowledge::{
     Entity, EntityHead, EntityKind, Fields, FieldsPatch, InvalidFields, Origin,
 };
@@ -116,7 +117,10 @@ pub(super) async fn apply(
         at: now,
         diff: Some(shown).filter(|patch| !patch.is_empty()),
     };
-    let stored = match store(tx, writing, proposal, effect).await {
+    fail_point!("draft.store.before");
+    let stored = store(tx, writing, proposal, effect).await;
+    fail_point!("draft.store.after");
+    let stored = match stored {
         Ok(head) if edit.as_ref().is_some_and(|edit| edit.answers_for_text) => {
             answer_for(tx, writing, head).await
         }
@@ -281,6 +285,7 @@ pub(super) async fn executed(
             ..done.transition.clone()
         },
     };
+    fail_point!("draft.record.before");
     if !proposals::advance(tx, &at_once).await? {
         // The row was read in this transaction, so nobody can have been faster.
         let what = "a row changed under its own transaction";
@@ -294,7 +299,9 @@ pub(super) async fn executed(
         at: now,
         detail: json!({"reason": "stored"}),
     };
-    verify::record_in(tx, context, done.proposal, seen).await
+    let checked = verify::record_in(tx, context, done.proposal, seen).await?;
+    fail_point!("draft.record.after");
+    Ok(checked)
 }
 
 fn impossible(error: InvalidTransition) -> StoreError {

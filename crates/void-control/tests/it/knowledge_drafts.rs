@@ -12,11 +12,12 @@ use void_control::proposals::{
 use void_domain::actors::Surface;
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Risk;
+use void_domain::changes::knowledge::InvalidKnowledgeChange;
 use void_domain::ids::SpaceId;
 use void_domain::knowledge::{
     Body, Entity, EntityId, EntityKind, FieldsPatch, Origin, RefUrl, TextEdit, Title,
 };
-use void_domain::limits::OPEN_PROPOSALS_PER_AGENT_MAX;
+use void_domain::limits::{OPEN_PROPOSALS_PER_AGENT_MAX, PAGE_BYTES_MAX};
 use void_domain::policy::Refusal;
 use void_domain::proposals::{Cancellation, Proposal, State, Status, VerificationOutcome};
 use void_domain::taint::Taint;
@@ -38,6 +39,7 @@ stories!(
     the_same_twice_is_one_and_so_many_wait,
     only_who_may_suggest_drafts_and_nobody_but_the_owner_decides,
     a_viewer_knows_of_no_draft_and_any_paired_surface_says_yes,
+    the_longest_page_is_changed_by_edits_and_not_as_a_whole,
 );
 
 pub fn companion() -> Ctx {
@@ -520,4 +522,62 @@ async fn a_viewer_knows_of_no_draft_and_any_paired_surface_says_yes(plane: &mut 
         plane.now(page.head.id).await.unwrap().body.as_str(),
         "other"
     );
+}
+
+async fn the_longest_page_is_changed_by_edits_and_not_as_a_whole(plane: &mut Plane) {
+    plane.start().await;
+    let space = plane.space().await;
+    let line = "A line of a long page, as long as such lines are.\n";
+    let head = "The first.\n";
+    let mut body = format!(
+        "{head}{}",
+        line.repeat((PAGE_BYTES_MAX - head.len()) / line.len())
+    );
+    body.push_str(&"x".repeat(PAGE_BYTES_MAX - body.len()));
+    assert_eq!(body.len(), PAGE_BYTES_MAX);
+    let page = plane.page(space, "Long", &body).await;
+    // As long as the page may be, before and after.
+    let edit = TextEdit {
+        find: "The first.".to_owned(),
+        replace: "The begin.".to_owned(),
+    };
+    let request = wanted(WantedChange::Update {
+        id: page.head.id,
+        base: None,
+        fields: FieldsPatch::default(),
+        edits: vec![edit],
+    });
+    let row = plane.suggested(&companion(), request).await;
+    plane.approve(&row).await.unwrap();
+    let now = plane.now(page.head.id).await.unwrap();
+    assert_eq!(now.body.as_str(), body.replace("The first.", "The begin."));
+    // The whole of it anew, and something new as long, are too much for one draft: it is said what to do instead.
+    let other = "Another line of it, which has nothing of the old one.\n".repeat(2_000);
+    let too_long = FieldsPatch {
+        title: Title::parse("New").ok(),
+        ..text(&other)
+    };
+    let create = wanted(WantedChange::Create {
+        kind: EntityKind::Page,
+        space_id: Some(space),
+        fields: too_long,
+    });
+    for request in [rewrite(&now, &other), create] {
+        let refused = plane.suggest(&companion(), request).await.unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                ProposeKnowledgeError::Invalid(InvalidKnowledgeChange::PatchTooLarge)
+            ),
+            "{refused:?}"
+        );
+        let told = refused.to_string();
+        assert!(
+            told.contains("64 KiB") && told.contains("its edits"),
+            "{told}"
+        );
+    }
+    // Throwing it away says nothing of its text, however long it is.
+    let row = plane.suggested(&companion(), deletion(&now)).await;
+    plane.approve(&row).await.unwrap();
 }

@@ -1,6 +1,8 @@
 //! The search: for who may read, of what is there, best first, page by page, and with a mark on what a stranger could have
 //! written.
 
+use std::time::Duration;
+
 use serde_json::json;
 use void_control::Ctx;
 use void_control::agents::admit_residents;
@@ -12,7 +14,9 @@ use void_control::proposals::ProposeRequest;
 use void_domain::capabilities::Capability;
 use void_domain::ids::SpaceId;
 use void_domain::knowledge::{EntityId, InvalidQuery, SearchKind};
-use void_domain::limits::{SEARCH_QUERY_BYTES_MAX, SEARCH_RESULTS_MAX, SEARCH_SEQUENCE_WORDS_MAX};
+use void_domain::limits::{
+    SEARCH_QUERY_BYTES_MAX, SEARCH_RESULTS_MAX, SEARCH_SEQUENCE_WORDS_MAX, SEARCH_TIME_MAX,
+};
 use void_domain::taint::Taint;
 
 use crate::callers::{agent, agent_with, others, owner};
@@ -28,6 +32,7 @@ stories!(
     what_is_in_the_lab_is_found_by_name,
     a_phrase_is_found_far_below,
     what_was_thrown_away_is_not_found,
+    a_search_that_takes_too_long_is_given_up_and_holds_nobody_up,
 );
 
 impl Plane {
@@ -361,4 +366,25 @@ async fn what_was_thrown_away_is_not_found(plane: &mut Plane) {
     assert_eq!(plane.search("fence").await.len(), 1);
     delete(EntityId::Space(space)).await;
     assert_eq!(plane.search("fence").await, []);
+}
+
+async fn a_search_that_takes_too_long_is_given_up_and_holds_nobody_up(plane: &mut Plane) {
+    assert_eq!(plane.limits.search_time, SEARCH_TIME_MAX);
+    plane.limits.search_time = Duration::ZERO;
+    plane.start().await;
+    let space = plane.space().await;
+    plane.page(space, "Fence", "wooden").await;
+    for _ in 0..8 {
+        let given_up = plane.search_as(&owner(), request("fence")).await;
+        assert!(
+            matches!(given_up, Err(SearchError::TooSlow)),
+            "{given_up:?}"
+        );
+    }
+    // What was given up leaves room for everything else, and nothing of it is lost.
+    plane.page(space, "Gate", "iron").await;
+    plane.stop().await;
+    plane.limits.search_time = SEARCH_TIME_MAX;
+    plane.start().await;
+    assert_eq!(titles(&plane.search("gate").await), ["Gate"]);
 }

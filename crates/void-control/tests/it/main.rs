@@ -31,6 +31,7 @@ mod finish;
 mod freezes;
 mod holds;
 mod instances;
+mod karakeep;
 mod kin;
 mod knowledge;
 mod knowledge_drafts;

@@ -32,7 +32,7 @@ pub enum InvalidKnowledgeChange {
     #[error("it changes nothing")]
     Same,
     #[error(
-        "what changes is more than {} KiB; draft it in parts",
+        "what changes is more than {} KiB; draft it in parts: of a long text only its edits, and what is new in several drafts",
         CHANGE_PATCH_BYTES_MAX / 1024
     )]
     PatchTooLarge,

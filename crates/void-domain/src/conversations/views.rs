@@ -3,7 +3,7 @@
 
 use super::ConversationSubject;
 use crate::agents::AgentName;
-use crate::ids::{ConversationId, ProposalId};
+use crate::ids::{AttachmentId, ConversationId, ProposalId};
 
 /// The thing, or the page of the web that shows none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,13 +21,15 @@ pub enum MessageView {
         node: MachineName,
         vmid: u32,
     },
+    /// A file that is kept.
+    Attachment(AttachmentId),
     /// An entry of the record, by its number.
     Entry(u64),
     Screen(Screen),
 }
 
 /// As a message says what is looked at.
-pub const VIEW_KINDS: [&str; 15] = [
+pub const VIEW_KINDS: [&str; 16] = [
     "space",
     "project",
     "page",
@@ -41,6 +43,7 @@ pub const VIEW_KINDS: [&str; 15] = [
     "host",
     "node",
     "guest",
+    "attachment",
     "entry",
     "screen",
 ];
@@ -122,6 +125,7 @@ impl MessageView {
                 let vmid = number(vmid).and_then(|vmid| u32::try_from(vmid).ok())?;
                 Some(Self::Guest { node, vmid })
             }
+            "attachment" => id.parse().ok().map(Self::Attachment),
             "entry" => number(id).map(Self::Entry),
             "screen" => {
                 let mut all = Screen::ALL.into_iter();
@@ -141,6 +145,7 @@ impl MessageView {
             Self::Host(_) => "host",
             Self::Node(_) => "node",
             Self::Guest { .. } => "guest",
+            Self::Attachment(_) => "attachment",
             Self::Entry(_) => "entry",
             Self::Screen(_) => "screen",
         }
@@ -154,6 +159,7 @@ impl MessageView {
             Self::Agent(name) => name.to_string(),
             Self::Host(name) | Self::Node(name) => name.as_str().to_owned(),
             Self::Guest { node, vmid } => format!("{}/{vmid}", node.as_str()),
+            Self::Attachment(id) => id.to_string(),
             Self::Entry(seq) => seq.to_string(),
             Self::Screen(screen) => screen.as_str().to_owned(),
         }
@@ -187,6 +193,7 @@ mod tests {
             ("host", "ct101"),
             ("node", "PVE1"),
             ("guest", "pve1/107"),
+            ("attachment", id),
             ("entry", "4211"),
         ]
         .into_iter()
@@ -211,6 +218,7 @@ mod tests {
             ("guest", "pve1/0107"),
             ("guest", "pve1/4294967296"),
             ("guest", "../107"),
+            ("attachment", "nas.pdf"),
             ("entry", "0"),
             ("entry", "+1"),
             ("entry", "-1"),

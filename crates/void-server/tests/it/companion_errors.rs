@@ -290,8 +290,34 @@ async fn ollama_down_leaves_the_search_by_words_and_the_turn_goes_on() {
     assert_eq!(text_of(&heard), "Caddy listens on 443.");
     let prompt = model.bodies().pop().unwrap()["messages"].to_string();
     assert!(prompt.contains("It listens on 443."), "{prompt}");
+    // The model reads that only words were looked for, and why.
+    assert!(prompt.contains("\\\"mode\\\":\\\"text\\\""), "{prompt}");
+    assert!(prompt.contains("\\\"why\\\":\\\""), "{prompt}");
+    // What was done, what was drafted, what was said, and then the end with what it cost.
+    let order = ["tool", "draft", "delta", "done"];
+    let first = order.map(|name| heard.iter().position(|event| event.event == name));
+    assert!(
+        first.iter().all(Option::is_some) && first.is_sorted(),
+        "{heard:?}"
+    );
+    let usage = &heard.last().unwrap().data["usage"];
+    assert!(
+        usage["input_tokens"]
+            .as_u64()
+            .is_some_and(|count| count > 0),
+        "{usage}"
+    );
     let draft = named(&heard, "draft")[0]["pending_change_id"].clone();
     nothing_happened(&desk, &draft).await;
+    // How far the vectors are stands in the status, with what is in the way.
+    let vectors = eventually("the texts to be counted", || async {
+        let status = desk.owner.get("/api/status").await.ok();
+        let vectors = status["embeddings"].clone();
+        let is_counted = vectors["total"].as_u64().is_some_and(|total| total > 0);
+        is_counted.then_some(vectors)
+    })
+    .await;
+    assert_eq!(vectors["done"], 0, "{vectors}");
     // Whoever searches hears it, with the reason.
     let found = desk.owner.get("/api/search?q=listens").await.ok();
     assert_eq!(found["mode"], "text", "{found}");

@@ -30,6 +30,7 @@ const KINDS = {
   nodes: "node",
   hosts: "host",
   guests: "guest",
+  attachments: "attachment",
 };
 
 /** @type {Set<() => void>} */
@@ -67,13 +68,18 @@ function viewOf(page, parts) {
   const ofPage = KINDS[Object.hasOwn(KINDS, first) ? first : ""];
   /** @type {ViewRequest | null} */
   let view = null;
-  if (page === "inbox") view = { entityType: "proposal", entityId: rowAt(first)?.id ?? "" };
+  if (page === "inbox") view = { entityType: "proposal", entityId: rowAt(first)?.id ?? cardId(first) };
   else if (page === "audit") view = { entityType: "entry", entityId: /^[1-9]\d*$/.test(first) ? first : "" };
   else if (ofPage && (page === "lab" || page === "knowledge"))
     view = { entityType: ofPage, entityId: ofPage === "guest" ? `${second}/${third}` : second };
   if (view && VIEW_ID.test(view.entityId)) return view;
   return { entityType: "screen", entityId: page === "knowledge" && first === "search" ? "search" : page };
 }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A row that Home does not know: its own id, or what the card says that is shown of its code. @param {string} name */
+const cardId = (name) => (UUID.test(name) ? name : (subjectAt()?.id ?? ""));
 
 /** @param {string} name an id or a code */
 const rowAt = (name) =>

@@ -1,18 +1,19 @@
 // @ts-check
-// What comes into a space and goes out of it: its files, an export of Karakeep, and a folder of Markdown by the
-// commands that do it where Void runs.
+// What comes into a space and goes out of it: its files, an export of Karakeep, and a folder of Markdown, here or by the commands
+// that do it where Void runs.
 
-import { del, get, post, postFile, sentence } from "../lib/api.js";
+import { del, get, post, postFile, sendFile, sentence } from "../lib/api.js";
 import { el, keyed, mount, visible } from "../lib/dom.js";
 import { typed } from "../lib/commands.js";
 import { isLive } from "../lib/live.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { snippet } from "../parts/copying.js";
-import { loading, notice } from "../parts/empties.js";
+import { cannotTell, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { toast } from "../parts/toasts.js";
-import { hrefOf, listOf, spaceHref } from "./data.js";
+import { tellSubject } from "../shell/subjects.js";
+import { hrefOf, listOf, spaceHref, spaceList } from "./data.js";
 import { listing } from "./listing.js";
 import { itemRow, notThere, sendButton, spaceBar, wayBack } from "./pieces.js";
 
@@ -56,7 +57,8 @@ export function filesPage(space) {
         foot,
       ),
       karakeep(space),
-      commands(t("kb.vault"), `${t("kb.files_why")} ${t("kb.files_how")}`, [
+      folders(space, () => source.read()),
+      commands(t("kb.vault"), t("kb.files_how"), [
         [t("kb.import_dry"), `void kb import FOLDER --space ${space} --dry-run`],
         [t("kb.import_do"), `void kb import FOLDER --space ${space}`],
         [t("kb.export_do"), `void kb export FOLDER --space ${space}`],
@@ -134,6 +136,25 @@ function keeping(space, changed) {
   return el("div", { class: "stack tight" }, el("div", { class: "kb-line" }, file, asFile, asRef), told);
 }
 
+/** What few come for is loaded when they are here. @param {string} space @param {() => unknown} changed */
+function folders(space, changed) {
+  const node = el("div", { class: "stack" }, loading());
+  const load = async () => {
+    try {
+      const { vaultExport, vaultImport } = await import("../pages/vaults.js");
+      const known = spaceList.value?.spaces.find(({ id }) => id === space);
+      mount(node, vaultImport(space, sendButton, changed), vaultExport(space, known?.title ?? space, sendButton));
+    } catch (error) {
+      mount(
+        node,
+        cannotTell(error, () => void load()),
+      );
+    }
+  };
+  void load();
+  return node;
+}
+
 /** @param {string} space */
 function karakeep(space) {
   const told = el("div", { "aria-live": "polite" });
@@ -145,9 +166,23 @@ function karakeep(space) {
     const [one] = file.files ?? [];
     if (!one) return void mount(told, notice("caution", t("kb.choose_file")));
     if (!isLive()) return void mount(told, notice("problem", t("kb.not_connected")));
-    mount(told, el("p", { class: "muted", role: "status" }, t("kb.importing")));
+    const bar = /** @type {HTMLProgressElement} */ (
+      el("progress", { class: "kb-progress", "aria-label": t("kb.sending"), max: 1, value: 0 })
+    );
+    const word = el("p", { class: "muted", role: "status" }, t("kb.sending"));
+    mount(told, word, bar);
     try {
-      mount(told, karakeepWords(await postFile(`/api/spaces/${space}/import/karakeep?dry_run=${isDry}`, one)));
+      const dry = await sendFile(`/api/spaces/${space}/import/karakeep?dry_run=true`, one, (part) => {
+        bar.value = part;
+      });
+      if (isDry) return void mount(told, karakeepWords(dry));
+      word.textContent = t("kb.importing");
+      const stop = await countsUp(space, bar, dry.created);
+      try {
+        mount(told, karakeepWords(await postFile(`/api/spaces/${space}/import/karakeep?dry_run=false`, one)));
+      } finally {
+        stop();
+      }
     } catch (error) {
       mount(told, notice("problem", sentence(error)));
     }
@@ -167,6 +202,33 @@ function karakeep(space) {
     ),
     told,
   );
+}
+
+/** So often the space is asked how much of it has come. */
+const LOOKS_MS = 500;
+
+/**
+ * How many of the new ones are there while the server writes them, some at a time.
+ * @param {string} space
+ * @param {HTMLProgressElement} bar
+ * @param {number} all
+ */
+async function countsUp(space, bar, all) {
+  const count = async () => {
+    const { ref_count: refs, page_count: pages } = await get(`/api/spaces/${space}`);
+    return refs + pages;
+  };
+  const first = await count();
+  bar.max = Math.max(all, 1);
+  bar.value = 0;
+  const timer = setInterval(async () => {
+    try {
+      bar.value = (await count()) - first;
+    } catch {
+      // How it ends is told by the import itself.
+    }
+  }, LOOKS_MS);
+  return () => clearInterval(timer);
 }
 
 /** @param {KarakeepImportResponse} report */
@@ -206,7 +268,9 @@ export function filePage(id) {
     mount(node, loading());
     try {
       const file = await get(`/api/attachments/${id}`);
-      if (!isOver) mount(node, ...fileParts(file));
+      if (isOver) return;
+      tellSubject(file.name, file.space_id);
+      mount(node, ...fileParts(file));
     } catch (error) {
       mount(
         node,

@@ -100,6 +100,29 @@ export const post = (path, ...sent) => call("POST", path, { body: sent[0] ?? {} 
  * @returns {Promise<Answer<"POST", P>>}
  */
 export const postFile = (path, bytes) => call("POST", path, { bytes });
+/**
+ * The same of a large one: how much of it was sent is told, from 0 to 1.
+ * @template {PathOf<"POST">} P
+ * @param {P} path
+ * @param {Blob} bytes
+ * @param {(part: number) => void} told
+ * @returns {Promise<Answer<"POST", P>>}
+ */
+export const sendFile = (path, bytes, told) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", path);
+    request.setRequestHeader("content-type", bytes.type || "application/octet-stream");
+    request.upload.onprogress = ({ loaded, total }) => told(total > 0 ? loaded / total : 0);
+    request.onerror = () => reject(new ApiError(0, { code: "offline", message: t("error.offline") }));
+    request.onload = () => {
+      const value = parsed(request.responseText);
+      if (request.status >= 200 && request.status < 300) return resolve(/** @type {Answer<"POST", P>} */ (value));
+      if (request.status === 401) signedOut();
+      return reject(new ApiError(request.status, /** @type {Partial<ToldError> | null} */ (value)?.error ?? {}));
+    };
+    request.send(bytes);
+  });
 /** @template {PathOf<"PUT">} P @param {P} path @param {Sent<"PUT", P>} sent @returns {Promise<Answer<"PUT", P>>} */
 export const put = (path, ...sent) => call("PUT", path, { body: sent[0] ?? {} });
 /**

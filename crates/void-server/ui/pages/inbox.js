@@ -20,6 +20,7 @@ import { rowTitle } from "../parts/titles.js";
 import { toast } from "../parts/toasts.js";
 import { windowed } from "../parts/windows.js";
 import { currentRoute, goTo } from "../shell/router.js";
+import { tellSubject } from "../shell/subjects.js";
 
 /** @import { Item } from "../inbox/filter.js" */
 
@@ -367,6 +368,7 @@ async function showDetail(place, id, isSettling) {
   mount(place, back, loading());
   try {
     const row = await get(`/api/proposals/${encodeURIComponent(id)}`);
+    tellSubject(row.code, "", row.id);
     const card = proposalCard(row);
     mount(place, back, card);
     if (isSettling) card.done();

@@ -5,7 +5,7 @@ import { get } from "../lib/api.js";
 import { actions, agents, ended, home, hosts, nodes, proxmox } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
-import { hitHref, whileTyping } from "../parts/hits.js";
+import { hitHref, hitWords, whileTyping } from "../parts/hits.js";
 import { grouped } from "../parts/repeats.js";
 import { tierPill } from "../parts/states.js";
 import { rowTitle } from "../parts/titles.js";
@@ -24,7 +24,9 @@ const TYPED_MS = 180;
 /** What is in the lab is here already. */
 const KEPT = ["space", "project", "page", "task", "ref"];
 
-/** @typedef {{words: string, id?: string, kind: string, pill?: HTMLElement, act: () => void}} Entry */
+/** @import { SearchSpan } from "../types/api.js" */
+
+/** @typedef {{words: string, id?: string, excerpt?: SearchSpan[], kind: string, pill?: HTMLElement, act: () => void}} Entry */
 
 /**
  * @template T
@@ -155,7 +157,12 @@ function fitOf(entry, words) {
 }
 
 /** @param {import("../types/api.js").SearchHit} hit @returns {Entry} */
-const hitEntry = (hit) => ({ words: hit.title, kind: t(`kind.${hit.kind}`), act: () => goTo(hitHref(hit)) });
+const hitEntry = (hit) => ({
+  words: hit.title,
+  excerpt: hit.snippet,
+  kind: t(`kind.${hit.kind}`),
+  act: () => goTo(hitHref(hit)),
+});
 
 /** @param {string} words @returns {Entry} */
 const searchEntry = (words) => ({
@@ -243,6 +250,7 @@ export function openPalette() {
                 { class: "grow" },
                 el("span", { class: "title wrap" }, entry.words),
                 entry.id ? el("code", { class: "muted wrap" }, entry.id) : null,
+                entry.excerpt?.length ? el("span", { class: "muted small excerpt" }, hitWords(entry.excerpt)) : null,
               ),
               entry.pill,
               el("span", { class: "muted small kind" }, entry.kind),

@@ -1,10 +1,10 @@
 // @ts-check
 // What the page that is shown is about, as far as it knows by itself: a title that its address does not say.
 
-/** @typedef {{hash: string, name: string, space: string}} Subject */
+/** @typedef {{hash: string, name: string, space: string, id: string}} Subject */
 
 /** @type {Subject} */
-let subject = { hash: "", name: "", space: "" };
+let subject = { hash: "", name: "", space: "", id: "" };
 /** The page before the chat filled the screen. */
 let before = "";
 /** @type {Set<() => void>} */
@@ -14,10 +14,12 @@ const watchers = new Set();
  * The page at this address is about something of that name, in that space.
  * @param {string} name
  * @param {string} space
+ * @param {string} [id] where the address has another name for it
  */
-export function tellSubject(name, space) {
-  if (subject.hash === location.hash && subject.name === name && subject.space === space) return;
-  subject = { hash: location.hash, name, space };
+export function tellSubject(name, space, id = "") {
+  const isTold = subject.name === name && subject.space === space && subject.id === id;
+  if (subject.hash === location.hash && isTold) return;
+  subject = { hash: location.hash, name, space, id };
   for (const watcher of watchers) watcher();
 }
 

@@ -2999,6 +2999,7 @@ export interface ViewRequest {
     | "host"
     | "node"
     | "guest"
+    | "attachment"
     | "entry"
     | "screen";
 }
@@ -3175,6 +3176,7 @@ export interface Routes {
   "GET /api/spaces/{id}/attachments": { response: AttachmentsResponse };
   "POST /api/spaces/{id}/attachments": { response: Attachment };
   "GET /api/spaces/{id}/conversation": { response: ConversationResponse };
+  "POST /api/spaces/{id}/conversation": { response: ConversationResponse };
   "GET /api/spaces/{id}/diff": { response: RevisionDiff };
   "POST /api/spaces/{id}/drafts": { request: Draft; response: Row };
   "POST /api/spaces/{id}/import/karakeep": { response: KarakeepImportResponse };

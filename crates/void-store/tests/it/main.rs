@@ -31,6 +31,7 @@ mod executions;
 mod facts;
 mod faults;
 mod flights;
+mod full_spaces;
 mod instances;
 mod lanes;
 mod limits;

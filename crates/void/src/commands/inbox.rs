@@ -1,5 +1,7 @@
 //! `void inbox`
 
+mod drafts;
+
 use serde_json::{Value, json};
 use void_api::cards::CardResponse;
 use void_api::events::EventSummary;
@@ -45,13 +47,23 @@ pub(super) async fn run(
             Ok(Exit::Done)
         }
         InboxCommand::Approve {
-            id,
+            ids,
             digest,
             yes,
             reason,
             wait,
-        } => approve(session, &id, digest, yes, reason, wait).await,
-        InboxCommand::Reject { id, reason } => reject(session, &id, reason).await,
+        } => match &ids[..] {
+            [id] => approve(session, id, digest, yes, reason, wait).await,
+            _ if digest.is_some() => Err(CommandError::usage(
+                "a digest is of one; approve the others by themselves",
+            )),
+            ids => drafts::decide(session, ids, DecisionWord::Approve, yes, reason).await,
+        },
+        InboxCommand::Edit(args) => drafts::edit(session, args).await,
+        InboxCommand::Reject { ids, reason } => match &ids[..] {
+            [id] => reject(session, id, reason).await,
+            ids => drafts::decide(session, ids, DecisionWord::Reject, true, reason).await,
+        },
         InboxCommand::Cancel { id } => {
             let client = session.client()?;
             let row = find(&client, &id).await?;

@@ -3,7 +3,7 @@
 
 mod attachments;
 mod capture;
-mod editor;
+pub(super) mod editor;
 mod export;
 mod finding;
 mod import;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use void_control::Limits;
 use void_domain::budgets::{Rate, TokenBudgets};
-use void_domain::limits::BUSY_LASTS;
+use void_domain::limits::{BUSY_LASTS, SEARCH_TIME_MAX};
 use void_domain::retention::{Kept, Retention};
 
 use super::Source;
@@ -24,6 +24,7 @@ pub(super) fn read(values: &Values) -> Result<Limits, CommandError> {
         lease: seconds("limits.lease_s")?,
         busy_lasts: BUSY_LASTS,
         verify_within: seconds("limits.verify_within_s")?,
+        search_time: SEARCH_TIME_MAX,
         retention: retention(values)?,
         token_budgets: token_budgets(values)?,
     })

@@ -179,6 +179,30 @@ fn an_export_of_karakeep_is_imported_after_a_dry_run() {
     assert_eq!(in_garage_json(&lab, &import, 0)["created"], 2);
     assert_eq!((listed("refs"), listed("pages")), (1, 1));
     assert_eq!(in_garage_json(&lab, &import, 0)["unchanged"], 2);
+    // How far it is, is told to programs too; where nothing is new there is nothing to tell.
+    let progress = |import: &[&str]| -> Vec<Value> {
+        let args = [import, &["--json"]].concat();
+        let said = String::from_utf8(in_garage(&lab, &args).stderr).unwrap();
+        let lines = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.map(|line: Value| line["progress"].clone()).collect()
+    };
+    assert!(progress(&import).is_empty());
+    let more: Vec<Value> = (0..150)
+        .map(|n| {
+            json!({"createdAt": 9, "title": format!("More {n}"), "tags": [],
+                "content": {"type": "link", "url": format!("https://example.org/more/{n}")}})
+        })
+        .collect();
+    fs::write(&file, json!({"bookmarks": more}).to_string()).unwrap();
+    let told = progress(&import);
+    let of_all = |done: u64| json!({"what": "imported", "done": done, "of": 150});
+    assert_eq!(told.first(), Some(&of_all(0)), "{told:?}");
+    assert_eq!(told.last(), Some(&of_all(150)), "{told:?}");
+    let done: Vec<u64> = told
+        .iter()
+        .map(|one| one["done"].as_u64().unwrap())
+        .collect();
+    assert!(done.is_sorted(), "{done:?}");
     fs::write(&file, "{").unwrap();
     let broken = in_garage_json(&lab, &import, 2);
     assert_eq!(

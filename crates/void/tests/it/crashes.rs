@@ -3,6 +3,7 @@
 //! row says what really happened; effects are counted outside Void.
 
 mod bridge;
+mod knowledge;
 mod tree;
 
 use std::collections::BTreeSet;
@@ -21,9 +22,10 @@ use void_testkit::{eventually_blocking, postgres_database};
 use crate::lab::{Lab, Server, word};
 use crate::nodes::stand::{NodeProcess, Stand};
 
-/// The points of a proposal's life; the bridge's and the tree's have plays of their own.
+/// The points of a proposal's life; the bridge's, the tree's and those of drafts of knowledge have plays of their own.
 fn points_of_proposals() -> impl Iterator<Item = String> {
-    let is_elsewhere = |point: &String| point.starts_with("bridge.") || point.starts_with("tree.");
+    let elsewhere = ["bridge.", "tree.", "draft."];
+    let is_elsewhere = move |point: &String| elsewhere.iter().any(|of| point.starts_with(of));
     points()
         .into_iter()
         .filter(move |point| !is_elsewhere(point))

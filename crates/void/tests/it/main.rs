@@ -35,6 +35,7 @@ mod forgeries;
 mod freezes;
 mod guides;
 mod hints;
+mod inbox_drafts;
 mod instances;
 mod kb;
 mod kb_answers;

@@ -285,6 +285,37 @@ fn a_token_that_is_no_good_is_said_at_once() {
 }
 
 #[test]
+fn the_registry_of_the_companion_has_its_tools_and_no_others() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    let new = ["token", "new", "--kind", "agent", "--name", "notes"];
+    let made = lab.json(
+        &[&new[..], &["--cap", "read", "--cap", "suggest"]].concat(),
+        0,
+    );
+    let token = made["token"].as_str().unwrap();
+    let mut companion = command(lab.address, token);
+    companion.env("VOID_TOOL_REGISTRY", "companion");
+    let mut bridge = Bridge::start(companion);
+    let listed = bridge.ask(1, "tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap().iter();
+    let names: BTreeSet<&str> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
+    let expected = ["context", "propose_change", "read", "search"];
+    assert_eq!(names, BTreeSet::from(expected));
+    // They work, and what acts is not there however it is asked for.
+    let found = bridge.ask(
+        2,
+        "tools/call",
+        &call("search", json!({"query": "runbook"})),
+    );
+    assert_eq!(found["result"]["isError"], json!(false), "{found}");
+    let safe = json!({"action_id": "safe-one", "reason": "a test"});
+    let acted = bridge.ask(3, "tools/call", &call("propose_action", safe));
+    assert!(acted["error"].is_object(), "{acted}");
+    assert!(lab.effects().is_empty());
+}
+
+#[test]
 fn a_token_that_is_withdrawn_ends_it() {
     let lab = Lab::new();
     let _server = lab.serve(&[]);

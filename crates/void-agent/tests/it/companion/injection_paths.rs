@@ -140,7 +140,7 @@ fn obeys(planted: &Planted, read: &str) -> ScriptedReply {
 }
 
 /// More than a companion is given: it may act, too.
-async fn may_act_too(desk: &CompanionRig) {
+pub(super) async fn may_act_too(desk: &CompanionRig) {
     let rights = [Capability::Read, Capability::Act, Capability::Suggest];
     let rights = rights.into_iter().collect();
     let (control, owner) = (&desk.room.control, &desk.room.owner);
@@ -239,7 +239,7 @@ async fn nothing_but_asked(desk: &CompanionRig) {
 }
 
 /// What the owner answers for stands under `content`: nothing of a stranger's may.
-fn own_words_are_none_of_theirs(given: &Value, text: &str) {
+pub(super) fn own_words_are_none_of_theirs(given: &Value, text: &str) {
     match given {
         Value::Object(members) => {
             for (name, value) in members {

@@ -1,8 +1,9 @@
 //! What the owner looks at: told on demand, checked, and kept nowhere but in the step.
 
 use serde_json::{Value, json};
-use void_control::knowledge::TextSource;
+use void_control::knowledge::{self, NewAttachment, TextSource};
 use void_domain::conversations::MessageView;
+use void_domain::knowledge::{AttachmentName, MediaType};
 
 use super::{CompanionRig, page_of, ref_of};
 use crate::rooms::Ended;
@@ -113,4 +114,36 @@ async fn machines_guests_and_entries_of_the_record_are_told_by_what_is_on_them()
     let (seen, ended) = looking_at(&desk, "entry", "1").await;
     assert!(seen["view"]["entry"]["verb"].is_string(), "{seen}");
     assert!(ended.turn.tainted_by.is_clean());
+}
+
+#[tokio::test]
+async fn a_file_that_is_looked_at_is_known_without_a_strangers_name_for_it() {
+    let desk = CompanionRig::companion([]).await;
+    let (control, owner) = (&desk.room.control, &desk.room.owner);
+    let file = |space_id, name: &str| NewAttachment {
+        space_id,
+        name: AttachmentName::parse(name).unwrap(),
+        path: None,
+        media_type: MediaType::parse("text/plain").unwrap(),
+        content: b"words".to_vec(),
+    };
+    let here = knowledge::add_attachment(control, owner, file(desk.space, "nas.txt"));
+    let here = here.await.unwrap();
+    let (seen, ended) = looking_at(&desk, "attachment", &here.id.to_string()).await;
+    let expected = json!({"name": "nas.txt", "media_type": "text/plain", "size_bytes": 5});
+    assert_eq!(seen["view"]["file"], expected);
+    assert!(ended.turn.tainted_by.is_clean());
+    // One of another space, one that nobody knows, one that was thrown away.
+    let elsewhere = knowledge::add_attachment(control, owner, file(desk.elsewhere, "tax.txt"));
+    let elsewhere = elsewhere.await.unwrap();
+    knowledge::delete_attachment(control, owner, here.id)
+        .await
+        .unwrap();
+    let nobody = "01999999-0000-7000-8000-000000000001".to_owned();
+    for id in [elsewhere.id.to_string(), here.id.to_string(), nobody] {
+        let (seen, _) = looking_at(&desk, "attachment", &id).await;
+        assert_eq!(seen["view"]["not_here"], true, "{seen}");
+        assert_eq!(seen["view"].get("file"), None, "{seen}");
+        assert!(!seen.to_string().contains("tax"), "{seen}");
+    }
 }

@@ -580,7 +580,7 @@ async fn every_kind_of_thing_has_conversations_of_its_own_until_it_is_gone() {
                 let name = format!("{who}-{kind}");
                 let caller = app.holder(who, &name, capabilities).await.caller;
                 let refused = caller.post("/api/conversations", about.clone()).await;
-                refused.error(403, "forbidden");
+                refused.error(403, "owner_only");
             }
             // Neither the conversation of a space nor that of an agent is one of them.
             if let Some(space) = space {

@@ -4,7 +4,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::entities::{id, new, new_space};
-use crate::apps::{App, Engine};
+use crate::apps::{App, Engine, Setup};
+use crate::stands::{Stand, services};
 
 async fn page(app: &App, body: &str) -> (String, Value) {
     let space = new_space(&app.owner(), "Lab").await;
@@ -71,6 +72,38 @@ async fn a_runbook_is_shown_with_its_line_where_it_is_about() {
         let none = owner.get("/api/actions/stop-a").await.ok();
         assert_eq!(none["runbooks"], json!([]));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_shows_the_runbooks_that_name_it_to_who_may_read_them() {
+    let setup = Setup {
+        services: services(&[Stand::down().watched("web"), Stand::down().watched("nas")]),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let owner = app.owner();
+    let (_, page) = page(
+        &app,
+        "---\nservices: [web]\n---\nUnplug the web, then wait.\n",
+    )
+    .await;
+    let shown = owner.get("/api/services/web").await.ok();
+    assert_eq!(shown["runbooks"][0]["page_id"], page["id"], "{shown}");
+    assert_eq!(shown["runbooks"].as_array().unwrap().len(), 1);
+    let other = owner.get("/api/services/nas").await.ok();
+    assert_eq!(other["runbooks"], json!([]));
+    for (caps, count) in [(&["act"][..], 0), (&["read"][..], 1)] {
+        let name = format!("agent-{}", caps[0]);
+        let agent = app.holder("agent", &name, caps).await.caller;
+        let seen = agent.get("/api/services/web").await.ok();
+        assert_eq!(seen["runbooks"].as_array().unwrap().len(), count, "{name}");
+    }
+    owner
+        .delete(&format!("/api/pages/{}", id(&page)))
+        .await
+        .ok();
+    let gone = owner.get("/api/services/web").await.ok();
+    assert_eq!(gone["runbooks"], json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -159,7 +159,7 @@ async fn a_talk_in_a_space_begins_anew_and_the_old_one_stays() {
                 .caller
                 .post_nothing(&path)
                 .await
-                .error(403, "forbidden");
+                .error(403, "owner_only");
         }
         let nowhere = "/api/spaces/01999999-0000-7000-8000-000000000001/conversation";
         owner.post_nothing(nowhere).await.error(404, "not_found");

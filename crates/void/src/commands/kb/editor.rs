@@ -16,13 +16,13 @@ use crate::settings::Environment;
 const EDITOR: &str = "vi";
 
 /// A text that is being written.
-pub(super) struct EditedFile {
+pub(in crate::commands) struct EditedFile {
     path: PathBuf,
 }
 
 impl EditedFile {
     /// `title` is how the file begins to be called.
-    pub(super) fn new(title: &str, text: &str) -> Result<Self, CommandError> {
+    pub(in crate::commands) fn new(title: &str, text: &str) -> Result<Self, CommandError> {
         let mut random = [0_u8; 6];
         getrandom::fill(&mut random)
             .map_err(|error| CommandError::usage(format!("no random bytes: {error}")))?;
@@ -41,7 +41,10 @@ impl EditedFile {
     }
 
     /// Opens the editor and waits until it is closed; the text as it is then.
-    pub(super) fn edit(&self, environment: &Environment) -> Result<String, CommandError> {
+    pub(in crate::commands) fn edit(
+        &self,
+        environment: &Environment,
+    ) -> Result<String, CommandError> {
         let named = ["VISUAL", "EDITOR"]
             .into_iter()
             .filter_map(|name| environment.get(name))
@@ -75,13 +78,13 @@ impl EditedFile {
     }
 
     /// The same error, which says where the text is.
-    pub(super) fn kept(&self, mut error: CommandError) -> CommandError {
+    pub(in crate::commands) fn kept(&self, mut error: CommandError) -> CommandError {
         error.message = format!("{}; your text is in {}", error.message, self.path.display());
         error
     }
 
     /// The server has the text, or there was none.
-    pub(super) fn forget(&self) {
+    pub(in crate::commands) fn forget(&self) {
         // Who cannot remove it here finds it there.
         let _ = fs::remove_file(&self.path);
     }
@@ -107,7 +110,7 @@ fn file_name(title: &str) -> String {
 }
 
 /// The text of a file, or of standard input.
-pub(super) fn read_file(path: &Path) -> Result<String, CommandError> {
+pub(in crate::commands) fn read_file(path: &Path) -> Result<String, CommandError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
     // One more than fits, so that too much is seen.
