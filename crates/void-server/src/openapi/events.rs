@@ -113,13 +113,7 @@ fn data(kind: EventKind) -> Value {
             }),
         ),
         EventKind::AgentChanged => agent(),
-        EventKind::MessageSent => object(
-            &["id", "from", "to", "kind", "at"],
-            json!({
-                "id": text(), "from": text(), "to": text(), "at": text(),
-                "kind": {"enum": ["text", "wake"]},
-            }),
-        ),
+        EventKind::MessageSent => message(),
         EventKind::QuestionAsked
         | EventKind::QuestionAnswered
         | EventKind::QuestionCancelled
@@ -137,6 +131,16 @@ fn data(kind: EventKind) -> Value {
             }),
         ),
     }
+}
+
+fn message() -> Value {
+    object(
+        &["id", "from", "to", "kind", "at"],
+        json!({
+            "id": text(), "from": text(), "to": text(), "at": text(),
+            "kind": {"enum": ["text", "wake"]},
+        }),
+    )
 }
 
 fn agent() -> Value {

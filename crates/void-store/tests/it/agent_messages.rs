@@ -45,7 +45,7 @@ fn message(number: u8, sender: &str, receiver: &str) -> AgentMessage {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_goes_its_way_once() {
+async fn what_is_open_is_counted_and_comes_in_its_order() {
     for engine in engines::both().await {
         let (store, engine) = (&engine.store, engine.name);
         let first = message(1, "agent-alice", "bob");
@@ -98,8 +98,18 @@ async fn a_message_goes_its_way_once() {
             OwnWake::Hook
         ));
         assert_eq!(waiting.unwrap(), Some(wake), "{engine}");
-        // What was not handed out is not acknowledged.
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_handed_out_and_acknowledged_once() {
+    for engine in engines::both().await {
+        let (store, engine) = (&engine.store, engine.name);
+        let first = message(1, "agent-alice", "bob");
+        let one = first.clone();
+        on!(store, |tx| table::insert(tx, &one)).unwrap();
         let (bob, id) = (name("bob"), first.id);
+        // What was not handed out is not acknowledged.
         let early = on!(store, |tx| table::acknowledge(tx, &bob, id, NOW));
         assert_eq!(early, Ok(false), "{engine}");
         let delivered = first.clone().deliver(NOW).unwrap();
@@ -125,7 +135,6 @@ async fn a_message_goes_its_way_once() {
         let bob = name("bob");
         let counts = on!(store, |tx| table::counts(tx, &bob)).unwrap();
         let expected = MailboxCounts {
-            waiting: 1,
             acknowledged: 1,
             ..MailboxCounts::default()
         };
@@ -210,6 +219,39 @@ async fn dead_letters_are_their_senders_until_they_know() {
             let noticed = on!(store, |tx| table::notice(tx, &who, id, later));
             assert_eq!(noticed, Ok(expected), "{engine}");
         }
+        let gone = later.plus(Duration::from_millis(1));
+        assert_eq!(
+            on!(store, |tx| table::has_ended(tx, later)),
+            Ok(false),
+            "{engine}"
+        );
+        assert_eq!(
+            on!(store, |tx| table::has_ended(tx, gone)),
+            Ok(true),
+            "{engine}"
+        );
+        assert_eq!(
+            on!(store, |tx| table::forget_ended(tx, gone, 10)),
+            Ok(1),
+            "{engine}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailbox_is_listed_newest_first() {
+    for engine in engines::both().await {
+        let (store, engine) = (&engine.store, engine.name);
+        for one in [
+            message(1, "agent-alice", "bob"),
+            message(2, "agent-alice", "bob"),
+        ] {
+            on!(store, |tx| table::insert(tx, &one)).unwrap();
+        }
+        let dead = message(1, "agent-alice", "bob");
+        let dead = dead.bury(NOW, DeadReason::OutOfReach).unwrap();
+        let id = dead.id;
+        assert_eq!(on!(store, |tx| table::save_state(tx, &dead, 0)), Ok(true));
         let bob = name("bob");
         let page = on!(store, |tx| table::list(
             tx,
@@ -249,22 +291,6 @@ async fn dead_letters_are_their_senders_until_they_know() {
         ))
         .unwrap();
         assert_eq!((rest.items[0].seq, rest.next), (1, None), "{engine}");
-        let gone = later.plus(Duration::from_millis(1));
-        assert_eq!(
-            on!(store, |tx| table::has_ended(tx, later)),
-            Ok(false),
-            "{engine}"
-        );
-        assert_eq!(
-            on!(store, |tx| table::has_ended(tx, gone)),
-            Ok(true),
-            "{engine}"
-        );
-        assert_eq!(
-            on!(store, |tx| table::forget_ended(tx, gone, 10)),
-            Ok(1),
-            "{engine}"
-        );
     }
 }
 

@@ -11,6 +11,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod agent_messages;
 mod agent_processes;
 mod agent_turns;
 mod agents;

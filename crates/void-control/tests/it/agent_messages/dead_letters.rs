@@ -150,7 +150,8 @@ async fn a_move_ends_what_is_on_its_way(plane: &mut Plane) {
     );
     assert_eq!(texts(&read(plane, "alice", &[]).await), ["to a sibling"]);
     let told = read(plane, "alice", &[]).await.dead_letters;
-    assert_eq!((told.len(), told[0].id), (2, down));
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().any(|one| one.id == down), "{told:?}");
     is_told(plane, "carol", up).await;
 }
 

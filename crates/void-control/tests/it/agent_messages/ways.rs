@@ -7,7 +7,8 @@ use super::*;
 
 stories!(
     every_way_is_as_the_table_says,
-    a_list_counts_whole_or_not_at_all_and_is_a_commit,
+    a_list_is_in_force_once_it_is_a_commit,
+    a_list_with_something_wrong_lets_nobody_write,
     whoever_stands_nowhere_neither_sends_nor_receives,
     nobody_reads_anybody_elses_mailbox,
     the_record_has_no_words_and_agents_see_no_names,
@@ -96,7 +97,7 @@ async fn mailbox_size(plane: &Plane, of: &str) -> u64 {
     counts.waiting + counts.delivered + counts.acknowledged + counts.dead
 }
 
-async fn a_list_counts_whole_or_not_at_all_and_is_a_commit(plane: &mut Plane) {
+async fn a_list_is_in_force_once_it_is_a_commit(plane: &mut Plane) {
     begun(plane).await;
     let ask = async |plane: &Plane| send(plane, inside("erin"), request("alice", "x")).await;
     assert!(matches!(ask(plane).await, Err(SendError::OutOfReach)));
@@ -130,6 +131,14 @@ async fn a_list_counts_whole_or_not_at_all_and_is_a_commit(plane: &mut Plane) {
     crash_and_start(plane).await;
     ask(plane).await.unwrap();
     assert_eq!(recorded(plane, "topology.changed").await.len(), entries);
+}
+
+async fn a_list_with_something_wrong_lets_nobody_write(plane: &mut Plane) {
+    begun(plane).await;
+    let ask = async |plane: &Plane| send(plane, inside("erin"), request("alice", "x")).await;
+    listed(plane, r#"{"erin": ["alice"]}"#).await;
+    ask(plane).await.unwrap();
+    let entries = recorded(plane, "topology.changed").await.len();
     for (text, told) in [
         (r#"{"erin": ["alice"], "dave": "bob"}"#, "dave has no list"),
         (

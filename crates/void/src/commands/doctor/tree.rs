@@ -6,13 +6,15 @@ use std::path::Path;
 
 use void_api::tree::TopologyResponse;
 use void_domain::text;
-use void_tree::{TOPOLOGY_BYTES_MAX, Topology, TreeProblem};
+use void_tree::{RouteProblem, Routes, TOPOLOGY_BYTES_MAX, Topology, TreeProblem};
 
 use super::findings::Findings;
 use crate::client::Client;
 use crate::commands::{Session, counted, quoted};
 
 const CHECK: &str = "tree";
+const TOPOLOGY: &str = "topology.json";
+const ROUTES: &str = "routes.json";
 /// How many things that are wrong are told one by one.
 const TOLD_MAX: usize = 10;
 
@@ -35,16 +37,31 @@ pub(super) fn check_file(session: &Session<'_>, findings: &mut Findings) {
     if !meta.join(".git").exists() {
         return;
     }
-    let reading = match read(&meta.join("topology.json")) {
+    let reading = match read(&meta.join(TOPOLOGY)) {
         Ok(text) => Topology::read(text.as_deref()),
         Err(error) => {
             let problem = TreeProblem::Unreadable(text::escaped(&error.to_string()));
             return tell(session, findings, &[problem.to_string()], String::new());
         }
     };
-    let problems: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
+    let mut problems: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
+    problems.extend(problems_of_routes(&meta.join(ROUTES)));
     let message = format!("{} in the file", counted(reading.topology.len(), "agent"));
     tell(session, findings, &problems, message);
+}
+
+/// The allow-list of mailboxes beside it; there may be none.
+fn problems_of_routes(path: &Path) -> Vec<String> {
+    let problems = match read(path) {
+        Ok(None) => return Vec::new(),
+        Ok(Some(text)) => Routes::read(&text).err().unwrap_or_default(),
+        Err(error) => vec![RouteProblem::Unreadable(text::escaped(&error.to_string()))],
+    };
+    let file = text::escaped(&path.display().to_string());
+    let problems = problems.iter();
+    problems
+        .map(|problem| format!("{file}: {problem}"))
+        .collect()
 }
 
 fn read(path: &Path) -> std::io::Result<Option<String>> {
@@ -62,12 +79,19 @@ fn read(path: &Path) -> std::io::Result<Option<String>> {
 
 fn tell(session: &Session<'_>, findings: &mut Findings, problems: &[String], fine: String) {
     let meta = session.settings.data.value.join("meta");
-    let next = format!(
-        "mend topology.json in {meta}, or put back what was committed: git -C {meta} checkout HEAD -- topology.json; then void reload",
-        meta = quoted(&meta.display().to_string()),
-    );
+    let next = |file: &str| {
+        format!(
+            "mend {file} in {meta}, or put back what was committed: git -C {meta} checkout HEAD -- {file}; then void reload",
+            meta = quoted(&meta.display().to_string()),
+        )
+    };
+    let of_routes = format!("/{ROUTES}: ");
     for problem in problems.iter().take(TOLD_MAX) {
-        findings.wrong(CHECK, problem.as_str(), next.as_str());
+        let file = match problem.contains(&of_routes) {
+            true => ROUTES,
+            false => TOPOLOGY,
+        };
+        findings.wrong(CHECK, problem.as_str(), next(file));
     }
     match problems.len().saturating_sub(TOLD_MAX) {
         0 if problems.is_empty() => findings.fine(CHECK, fine),
