@@ -10,6 +10,7 @@ mod context;
 mod entities;
 mod given;
 mod lists;
+mod loads;
 mod lookups;
 mod machines;
 mod proposals;

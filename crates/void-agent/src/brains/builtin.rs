@@ -13,6 +13,7 @@ mod doubts;
 mod intents;
 mod kinship;
 mod known;
+mod loads;
 mod looks;
 mod notes;
 mod orders;

@@ -8,13 +8,15 @@ use void_domain::capabilities::Capability;
 use void_domain::failures::FailureCode;
 use void_domain::services::{CheckResult, Health, Location};
 
-use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, schema, written_schema};
+use super::loads::MachineLoads;
+use super::{Call, Effect, Outcome, RunningTool, Tool, ToolError, loads, schema, written_schema};
 
 pub(super) static SERVICE_STATUS: Tool = Tool {
     name: "service_status",
     title: "Service status",
     description: "How the watched services are: up, down or unknown, since when, and why. \
-        Without an id all of them. Call this before you say anything about the lab.",
+        Without an id all of them. Call this before you say anything about the lab, and with `load` before you say how \
+        busy or full a machine is.",
     needs: &[Capability::Read],
     effect: Effect::Reads,
     arguments: schema::<ServiceStatusArguments>,
@@ -28,11 +30,17 @@ struct ServiceStatusArguments {
     /// One service's id.
     #[serde(default)]
     id: Option<String>,
+    /// Also how busy and how full nodes and running guests are: processor, memory, disk.
+    #[serde(default)]
+    load: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ServiceStatusResult {
     services: Vec<Service>,
+    /// Only where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machines: Option<MachineLoads>,
     at: String,
 }
 
@@ -93,8 +101,16 @@ fn run(mut call: Call) -> RunningTool {
             .into_iter()
             .map(|view| describe(&call, view))
             .collect();
+        let machines = match arguments.load {
+            true => Some(loads::look(&call).await),
+            false => None,
+        };
         let at = call.control.clock().now().to_string();
-        Ok(Outcome::of(json!(ServiceStatusResult { services, at })))
+        Ok(Outcome::of(json!(ServiceStatusResult {
+            services,
+            machines,
+            at
+        })))
     })
 }
 

@@ -4,12 +4,19 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use void_channels::{Channels, LocalConfig, SshConfig};
+use void_channels::{Channels, LocalConfig, ProxmoxConfig, SshConfig, Trust};
+use void_control::Clock;
 use void_domain::catalogue::{Action, Catalogue, Lockout};
+use void_domain::digests::Digest;
 use void_domain::hosts::HostName;
+use void_domain::secrets::Secret;
+use void_rehearsal::proxmox::{
+    Access, Acl, Guest, Node, ProxmoxConfig as ServerConfig, ProxmoxServer, Token, User,
+};
 use void_testkit::programs::void_act;
 
 /// `slow-` waits for [`Lab::release`], `fail-` leaves its effect and then fails, `say-` prints what
@@ -28,7 +35,10 @@ const CATALOGUE: &str = r#"{ "actions": [
 
 pub(crate) struct Lab {
     folder: TempDir,
+    proxmox: Option<ProxmoxServer>,
 }
+
+const TOKEN_SECRET: &str = "8b6ad8a5-1d2c-4b8e-9a57-6f1f7d0c2e11";
 
 impl Lab {
     pub(crate) fn new() -> Self {
@@ -42,9 +52,38 @@ impl Lab {
         fs::write(folder.path().join("effect.sh"), SCRIPT).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
         fs::create_dir(folder.path().join("ssh")).unwrap();
-        let lab = Self { folder };
+        let proxmox = None;
+        let lab = Self { folder, proxmox };
         lab.install_list();
         lab
+    }
+
+    /// The same lab with a simulated Proxmox that shows these guests of these nodes; the token may only look.
+    pub(crate) fn watched_by_proxmox(mut self, nodes: &[&str], guests: Vec<Guest>) -> Self {
+        let nodes = nodes.iter().map(|name| Node::online(name)).collect();
+        let acl = vec![
+            Acl::new("/vms", &["VM.Audit"]),
+            Acl::new("/nodes", &["Sys.Audit"]),
+        ];
+        let tokens = vec![Token::separated("looks", TOKEN_SECRET, acl.clone())];
+        let access = Access {
+            users: vec![User::new("void@pve", acl, tokens)],
+            pools: Vec::new(),
+        };
+        self.proxmox =
+            Some(ProxmoxServer::start(ServerConfig::new(nodes, guests, access)).unwrap());
+        self
+    }
+
+    fn proxmox_config(&self) -> Option<ProxmoxConfig> {
+        let server = self.proxmox.as_ref()?;
+        let fingerprint = Digest::parse_fingerprint(&server.fingerprint()).unwrap();
+        let clock = Clock::system();
+        let token = Secret::new(format!("void@pve!looks={TOKEN_SECRET}"));
+        let trust = Trust::Pinned(fingerprint);
+        let config =
+            ProxmoxConfig::new(&server.url(), &token, &trust, Arc::new(move || clock.now()));
+        Some(config.unwrap())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -71,7 +110,7 @@ impl Lab {
             state: self.path().join("state"),
             trust_own_list: true,
         };
-        Channels::new(catalogue, ssh, local, None).unwrap()
+        Channels::new(catalogue, ssh, local, self.proxmox_config()).unwrap()
     }
 
     fn install_list(&self) {

@@ -17,6 +17,7 @@ use void_agent::brains::{
 use void_agent::tools::{self, Notes, Scope};
 use void_domain::services::Services;
 use void_domain::taint::Taint;
+use void_rehearsal::proxmox::Guest;
 use void_testkit::eventually;
 
 use crate::labs::Lab;
@@ -47,6 +48,8 @@ const QUEUED: [(&str, &str); 5] = [
 ];
 
 const ROUNDS_MAX: usize = 8;
+/// What `service_status` tells with `load`.
+const LOADS: &str = "service_status with load";
 
 /// Somebody to talk to: the brain, and what the tools of a real lab told.
 struct Listener {
@@ -83,7 +86,15 @@ impl Listener {
             service("iventoy", "iVentoy (rehearsal)", "pve1", 107, up()),
         ]});
         let setup = Setup {
-            lab: Arc::new(Lab::of(CATALOGUE)),
+            lab: Arc::new(Lab::of(CATALOGUE).watched_by_proxmox(
+                &["pve1", "pve2"],
+                vec![
+                    Guest::lxc(100, "pve1", "media").running(),
+                    Guest::lxc(101, "pve1", "proxy").running(),
+                    Guest::lxc(110, "pve2", "monitoring").running(),
+                    Guest::qemu(200, "pve2", "home").running(),
+                ],
+            )),
             services: Services::parse(&services.to_string()).unwrap(),
             ..Setup::default()
         };
@@ -109,6 +120,8 @@ impl Listener {
             all.then_some(status)
         });
         let mut told = BTreeMap::from([("service_status", status.await.to_string())]);
+        let loads = call(&room, "service_status", json!({"load": true})).await;
+        told.insert(LOADS, loads.to_string());
         for tool in ["list_actions", "recent_activity"] {
             told.insert(tool, call(&room, tool, json!({})).await.to_string());
         }
@@ -228,7 +241,11 @@ impl Listener {
         if tool == "recent_activity" {
             return self.activity(&reaction.waiting);
         }
-        let told = self.told.get(tool).cloned();
+        let asked = match arguments.get("load") {
+            Some(Value::Bool(true)) => LOADS,
+            _ => tool,
+        };
+        let told = self.told.get(asked).cloned();
         told.unwrap_or_else(|| {
             json!({"error": {"code": "not_found", "message": "not here"}}).to_string()
         })

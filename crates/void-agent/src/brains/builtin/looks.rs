@@ -462,21 +462,3 @@ pub(super) fn mute(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
         })
     })
 }
-
-/// What no check sees, and beside it what one does.
-pub(super) fn running_out(turn: &Knowledge<'_>) -> Next {
-    with_services(turn, |services, _| {
-        let bad: Vec<String> = services
-            .iter()
-            .filter(|service| !is_fine(service))
-            .map(|service| format!("{} {}", super::services::name(service), state_of(service)))
-            .collect();
-        let mut said = "I cannot see disks, memory or load, nor backups and updates: I see whether services answer. \
-                        The Lab page shows what the nodes tell, `void backup ls` the copies of Void's own data."
-            .to_owned();
-        if !bad.is_empty() {
-            said.push_str(&format!("\n\nNot well just now:\n- {}", bad.join("\n- ")));
-        }
-        Next::say(said)
-    })
-}

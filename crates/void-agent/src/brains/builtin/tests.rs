@@ -128,6 +128,57 @@ fn lab(tool: &str, arguments: &Map<String, Value>) -> Value {
     }
 }
 
+/// What the lab tells is what is said, and what is nearly full comes first.
+#[test]
+fn what_runs_out_is_told_from_the_lab() {
+    let asked = |machines: Value| {
+        play("is anything running out?", true, move |tool, arguments| {
+            let mut told = lab(tool, arguments);
+            if arguments.get("load") == Some(&json!(true)) {
+                told["machines"] = machines.clone();
+            }
+            told
+        })
+    };
+    let node = |name: &str, memory: u64, disk: u64| json!({"name": name, "status": "online", "cpu_percent": 4, "cpus": 8, "memory_percent": memory, "memory_bytes_max": 34_359_738_368_u64, "disk_percent": disk});
+    let (calls, said) = asked(json!({"connected": true, "left_out": 0, "guests": [],
+        "nodes": [node("pve1", 84, 12), node("pve2", 40, 60)]}));
+    assert_eq!(calls, ["service_status"]);
+    assert!(said.starts_with("Nothing is nearly full"), "{said}");
+    assert!(
+        said.contains("pve1: processor 4 % of 8, memory 84 % of 32 GiB, disk 12 %"),
+        "{said}"
+    );
+    let (_, said) = asked(
+        json!({"connected": true, "left_out": 0, "nodes": [node("pve1", 85, 12)],
+        "guests": [{"vmid": 101, "node": "pve1", "disk_percent": 97}]}),
+    );
+    assert!(
+        said.starts_with(
+            "Nearly full:\n- the memory of pve1: 85 %\n- the disk of guest 101 on pve1: 97 %"
+        ),
+        "{said}"
+    );
+    // What is not known is not called empty.
+    let offline = json!({"name": "pve3", "status": "offline"});
+    let (_, said) = asked(
+        json!({"connected": true, "left_out": 0, "nodes": [offline], "guests": [], "problem": "no_privilege"}),
+    );
+    assert!(
+        said.contains("pve3: offline, and nothing more is known") && said.contains("hidden"),
+        "{said}"
+    );
+    let (_, said) = asked(
+        json!({"connected": true, "left_out": 0, "nodes": [], "guests": [], "problem": "timed_out"}),
+    );
+    assert!(
+        said.contains("does not tell how full") && said.contains("timed_out"),
+        "{said}"
+    );
+    let (_, said) = asked(json!({"connected": false, "left_out": 0, "nodes": [], "guests": []}));
+    assert!(said.contains("No Proxmox is connected"), "{said}");
+}
+
 #[test]
 fn an_order_is_done_and_said_before() {
     for (said, last_call, heard) in [

@@ -7,7 +7,7 @@ use super::doubts::{Doubt, lets_be};
 use super::orders::{Heard, asks};
 use super::patterns::Pattern;
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, catalogue, looks, records, reports, undo, unsupported};
+use super::{Knowledge, Next, catalogue, loads, looks, records, reports, undo, unsupported};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -295,7 +295,7 @@ impl Topic {
                  `journalctl -u UNIT -n 20 | void chat` lets me look for well-known lines, and `void inbox show CODE` shows you what an \
                  action printed.",
             ),
-            Self::RunningOut => looks::running_out(turn),
+            Self::RunningOut => loads::running_out(turn, sentence),
             Self::HowTo => catalogue::how_to(turn, sentence, heard),
             Self::ExplainAction => catalogue::explain_action(turn, sentence, heard),
             Self::Uptime => looks::uptime(turn, sentence),

@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 9] = [
+const SETS: [Set; 10] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -66,6 +66,12 @@ const SETS: [Set; 9] = [
         name: "held-out 8",
         everyday: include_str!("held_out_8_everyday.txt"),
         must_not_act: include_str!("held_out_8_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 9",
+        everyday: include_str!("held_out_9_everyday.txt"),
+        must_not_act: include_str!("held_out_9_must_not_act.txt"),
         is_strict: false,
     },
 ];
@@ -158,7 +164,8 @@ fn marks_of(subject: &str) -> &'static [&'static str] {
         "jellyfin" => &["Jellyfin (rehearsal) is up"],
         "keeps" => &["I keep no notes and look for none."],
         "hour" => &["void notify mute caddy --for 1h"],
-        "resources" => &["I cannot see disks"],
+        "resources" => &["I cannot see temperatures"],
+        "load" => &["% of"],
         _ => panic!("{subject}"),
     }
 }
