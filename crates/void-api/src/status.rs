@@ -99,7 +99,11 @@ pub struct StorageResponse {
     pub database_bytes: u64,
     /// SQLite's log of what is not in the file yet. Absent with PostgreSQL, whose log is its server's.
     pub wal_bytes: Option<u64>,
-    /// By table; the audit's are kept for ever.
+    /// Of all attachments together; two of the same content take their room once.
+    #[serde(default)]
+    #[schemars(required)]
+    pub attachment_bytes: u64,
+    /// By table; the audit's, revisions and attachments are kept for ever.
     pub rows: BTreeMap<Word, u64>,
     /// For how many days each kind is kept after it is over.
     pub kept_days: BTreeMap<Word, u32>,

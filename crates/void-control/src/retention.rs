@@ -93,11 +93,17 @@ pub async fn sizes(control: &Control) -> Result<Sizes, StoreError> {
 }
 
 async fn count(control: &Control) -> Result<Sizes, StoreError> {
-    let rows = control
+    let (rows, attachment_bytes) = control
         .store
-        .read(|tx| Box::pin(retention::sizes(tx)))
+        .read(|tx| {
+            Box::pin(async move {
+                let rows = retention::sizes(tx).await?;
+                Ok::<_, StoreError>((rows, retention::attachment_bytes(tx).await?))
+            })
+        })
         .await?;
     Ok(Sizes {
+        attachment_bytes,
         kept: control.bounds.limits.retention,
         rows,
         bytes: control.store.database_bytes().await?,

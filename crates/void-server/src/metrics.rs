@@ -53,6 +53,7 @@ struct KindLabels {
 #[derive(Debug, Default)]
 struct Storage {
     bytes: Family<FileLabels, PrometheusGauge>,
+    attachment_bytes: PrometheusGauge,
     rows: Family<TableLabels, PrometheusGauge>,
     days: Family<KindLabels, PrometheusGauge>,
 }
@@ -63,6 +64,11 @@ impl Storage {
             "database_bytes",
             "What the database takes on its disk, by file",
             self.bytes.clone(),
+        );
+        registry.register(
+            "attachment_bytes",
+            "What all attachments are together",
+            self.attachment_bytes.clone(),
         );
         registry.register("rows", "Rows of the tables that grow", self.rows.clone());
         registry.register(
@@ -82,6 +88,7 @@ impl Storage {
                 set(&self.bytes.get_or_create(&FileLabels { file }), bytes);
             }
         }
+        set(&self.attachment_bytes, sizes.attachment_bytes);
         for (table, rows) in &sizes.rows {
             set(&self.rows.get_or_create(&TableLabels { table }), *rows);
         }

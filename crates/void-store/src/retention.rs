@@ -199,7 +199,7 @@ pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError
 
 /// How many rows each table that grows has.
 pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    const COUNTS: [(&str, &str); 8] = [
+    const COUNTS: [(&str, &str); 13] = [
         ("proposals", "SELECT COUNT(*) AS rows_there FROM proposals"),
         (
             "notifications",
@@ -213,6 +213,20 @@ pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> 
             "service_changes",
             "SELECT COUNT(*) AS rows_there FROM service_changes",
         ),
+        ("pages", "SELECT COUNT(*) AS rows_there FROM pages"),
+        ("revisions", "SELECT COUNT(*) AS rows_there FROM revisions"),
+        (
+            "attachments",
+            "SELECT COUNT(*) AS rows_there FROM attachments",
+        ),
+        (
+            "embedding_chunks",
+            "SELECT COUNT(*) AS rows_there FROM embedding_chunks",
+        ),
+        (
+            "token_taints",
+            "SELECT COUNT(*) AS rows_there FROM token_taints",
+        ),
         (
             "facts",
             "SELECT audit_seq AS rows_there FROM heads WHERE id = 1",
@@ -224,4 +238,11 @@ pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> 
         sizes.push((table, row.map_or(Ok(0), |row| row.count("rows_there"))?));
     }
     Ok(sizes)
+}
+
+/// What all attachments are together. Two of the same content take their room once.
+pub async fn attachment_bytes(tx: &mut Tx) -> Result<u64, StoreError> {
+    let sql = "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) AS bytes_there FROM attachments";
+    let row = tx.one("attachments", sql, &[]).await?;
+    row.map_or(Ok(0), |row| row.count("bytes_there"))
 }

@@ -11,6 +11,7 @@ pub struct Sizes {
     pub kept: Retention,
     pub rows: Vec<(&'static str, u64)>,
     pub bytes: DatabaseBytes,
+    pub attachment_bytes: u64,
 }
 
 /// The last look and when it was.

@@ -38,6 +38,7 @@ fn storage_response(sizes: Sizes) -> StorageResponse {
     StorageResponse {
         database_bytes: sizes.bytes.database,
         wal_bytes: sizes.bytes.log,
+        attachment_bytes: sizes.attachment_bytes,
         kept_days: Kept::ALL.into_iter().map(days).collect(),
         rows: (sizes.rows.into_iter())
             .map(|(table, rows)| (table.into(), rows))

@@ -114,6 +114,15 @@ async fn sizes_and_how_long_things_are_kept_are_named() {
         );
         assert_eq!(storage["wal_bytes"].is_u64(), is_sqlite, "{storage}");
         assert_eq!(storage["rows"]["proposals"], json!(1));
+        for table in [
+            "revisions",
+            "attachments",
+            "embedding_chunks",
+            "token_taints",
+        ] {
+            assert_eq!(storage["rows"][table], json!(0), "{table}");
+        }
+        assert_eq!(storage["attachment_bytes"], json!(0));
         assert!(storage["rows"]["facts"].as_u64().unwrap() >= 2);
         for gone in ["transitions", "events", "audit"] {
             assert_eq!(storage["rows"][gone], json!(null), "{gone}");
@@ -123,6 +132,8 @@ async fn sizes_and_how_long_things_are_kept_are_named() {
         let anonymous = app.anonymous();
         for (line, value) in [
             ("void_rows{table=\"proposals\"}", json!(1.0)),
+            ("void_rows{table=\"revisions\"}", json!(0.0)),
+            ("void_attachment_bytes", json!(0.0)),
             ("void_retention_days{kind=\"ended\"}", json!(400.0)),
         ] {
             assert_eq!(json!(metric(&anonymous, line).await), value, "{line}");

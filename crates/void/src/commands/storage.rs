@@ -4,13 +4,19 @@ use void_api::status::StorageResponse;
 
 const KIB: u64 = 1024;
 
-/// `12.3 MiB, WAL 0.5 MiB`.
+/// `12.3 MiB, attachments 4.0 MiB, WAL 0.5 MiB`.
 pub(super) fn bytes(storage: &StorageResponse) -> String {
-    let database = in_units(storage.database_bytes);
-    match storage.wal_bytes {
-        None => database,
-        Some(log) => format!("{database}, WAL {}", in_units(log)),
+    let mut parts = vec![in_units(storage.database_bytes)];
+    if storage.attachment_bytes > 0 {
+        parts.push(format!(
+            "attachments {}",
+            in_units(storage.attachment_bytes)
+        ));
     }
+    if let Some(log) = storage.wal_bytes {
+        parts.push(format!("WAL {}", in_units(log)));
+    }
+    parts.join(", ")
 }
 
 /// `40 facts, 12 messages, …`, largest first.
@@ -27,10 +33,12 @@ pub(super) fn rows(storage: &StorageResponse) -> String {
     }))
 }
 
-/// `ended 400 days, events 30 days, …, the audit for ever`.
+/// `ended 400 days, events 30 days, …, the audit, revisions and attachments for ever`.
 pub(super) fn kept(storage: &StorageResponse) -> String {
     let kinds = (storage.kept_days.iter()).map(|(kind, days)| format!("{kind} {days} days"));
-    joined(kinds.chain(std::iter::once("the audit for ever".to_owned())))
+    joined(kinds.chain(std::iter::once(
+        "the audit, revisions and attachments for ever".to_owned(),
+    )))
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
@@ -77,7 +85,7 @@ mod tests {
         }));
         assert_eq!(bytes(&storage), "2.0 MiB");
         assert_eq!(rows(&storage), "9 service changes, 3 events, 1 alert");
-        let days = "ended 400 days, events 30 days, the audit for ever";
+        let days = "ended 400 days, events 30 days, the audit, revisions and attachments for ever";
         assert_eq!(kept(&storage), days);
         let storage = read(json!({
             "database_bytes": 0, "wal_bytes": 1, "rows": {}, "kept_days": {},

@@ -726,7 +726,7 @@ fn doctor_is_quiet_when_all_is_well_and_names_the_next_command_when_not() {
             " events",
             " 0 messages",
             "ended 400 days",
-            "the audit for ever",
+            "the audit, revisions and attachments for ever",
         ] {
             assert!(words.contains(part), "{part}: {words}");
         }
