@@ -313,8 +313,47 @@ fn shown(token: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../../void-testkit/src/json_vectors.rs"]
+mod vectors;
+
+#[cfg(test)]
 mod tests {
+    use super::vectors::{Class, objects};
     use super::*;
+
+    /// What JSON says of them, this reader says too; what is JSON and not taken is refused for what it is.
+    #[test]
+    fn the_vectors_of_json_are_taken_or_called_what_they_are() {
+        let mut seen = 0;
+        for (class, bytes) in objects() {
+            let Ok(text) = std::str::from_utf8(&bytes) else {
+                assert_ne!(class, Class::Valid, "{bytes:?}");
+                continue;
+            };
+            let shown = text.chars().take(80).collect::<String>();
+            match (class, read(text)) {
+                (Class::Valid, Ok(node)) => {
+                    // To a reader of whole numbers minus zero is zero.
+                    let text = text.replace(":-0}", ":0}");
+                    let other: Value = serde_json::from_str(&text).unwrap();
+                    assert_eq!(node.to_value(), other, "{shown}");
+                }
+                (Class::Valid, Err(error)) => {
+                    assert!(
+                        !error.words().contains("not valid JSON"),
+                        "{shown}: {error:?}"
+                    );
+                }
+                (Class::Invalid, read) => {
+                    let words = read.map_err(|error| error.words()).unwrap_err();
+                    assert!(words.starts_with("not valid JSON: "), "{shown}: {words}");
+                }
+                (Class::Open, _) => {}
+            }
+            seen += 1;
+        }
+        assert!(seen > 150, "{seen}");
+    }
 
     #[test]
     fn agrees_with_serde_json_on_what_it_accepts() {
