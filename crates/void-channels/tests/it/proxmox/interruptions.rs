@@ -93,6 +93,9 @@ fn is_true(pve: &Pve, vmid: u32, evidence: &Evidence) {
     assert!(pve.posts_under(&path(vmid)) <= 1, "{vmid}");
 }
 
+/// Each fault is asserted to be set. In the long run trial 210 once said *Done* under `DropBefore`: all 150 trials set theirs at
+/// once, the switchboard held 100 and let the oldest go for a new one, and so nothing struck trial 210's request. It was the
+/// harness, no second request; the switchboard refuses now, and no more than [`AT_ONCE`] are under way.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_connections_are_settled_by_what_happened() {
     let (pve, turns) = (lab(), Arc::new(Semaphore::new(AT_ONCE)));
