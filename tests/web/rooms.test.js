@@ -44,6 +44,24 @@ describe("the rooms", () => {
     await context.close();
   });
 
+  test("what is about it comes before what its machine can, and what stops it comes last", async () => {
+    const { context, page } = await openPage(lab);
+    // In the opposite order, so that none of it is by chance.
+    await rewrite(page, "**/api/actions", (value) => {
+      const of = (/** @type {string} */ id) => value.actions.find((/** @type {{id: string}} */ one) => one.id === id);
+      const [safe, reboot] = [of("restart-jellyfin"), of("reboot-ct100")];
+      const stop = { ...reboot, id: "stop-ct100", label: "Stop its guest", op: "stop" };
+      const near = { ...safe, id: "reload-jellyfin", label: "Reload it", tier: "risky", risk: "guarded" };
+      const far = { ...reboot, label: "Reboot its guest" };
+      return { ...value, actions: [stop, far, near, { ...safe, label: "Restart it" }] };
+    });
+    await page.goto(`${lab.base}/#/lab/services/jellyfin`);
+    const lines = page.locator(".list .action-line > a.grow");
+    await lines.nth(3).waitFor();
+    assert.deepEqual(await lines.allInnerTexts(), ["Restart it", "Reload it", "Reboot its guest", "Stop its guest"]);
+    await context.close();
+  });
+
   test("what came for another filter is forgotten, and an address keeps the filter", async () => {
     for (let at = 0; at < 12; at += 1) await lab.agent(`early-${at}`);
     const { context, page } = await openPage(lab, { width: PHONE, height: 500 });

@@ -91,7 +91,6 @@ impl Listener {
                 vec![
                     Guest::lxc(100, "pve1", "media").running(),
                     Guest::lxc(101, "pve1", "proxy").running(),
-                    Guest::lxc(107, "pve1", "iventoy").running(),
                     Guest::lxc(110, "pve2", "monitoring").running(),
                     Guest::qemu(200, "pve2", "home").running(),
                 ],

@@ -2,6 +2,7 @@
 
 mod capabilities;
 mod from_above;
+mod loads;
 
 use serde_json::{Map, Value, json};
 use void_agent::tools::{

@@ -58,6 +58,12 @@ impl Owner {
         (status, answer.json().await.unwrap_or_default())
     }
 
+    async fn metrics(&self) -> String {
+        let url = format!("http://{}/metrics", self.address);
+        let request = self.http.get(url).bearer_auth(OWNER);
+        request.send().await.unwrap().text().await.unwrap()
+    }
+
     async fn queue(&self) -> Value {
         let body = json!({"reason": "r".repeat(4_000), "diff": "d".repeat(16_000)});
         let (status, queued) = self
@@ -350,9 +356,35 @@ async fn no_number_of_connections_locks_the_owner_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_hostile_token_cannot_take_the_house() {
+    the_house_holds(Server::start, |server| disk_bytes(server.child.id())).await;
+}
+
+/// The same on the other engine, whose readers and writer are connections that an attacker could hold.
+#[cfg(feature = "deep")]
+#[tokio::test(flavor = "multi_thread")]
+async fn one_hostile_token_cannot_take_the_house_on_postgres() {
+    let url = tokio::task::spawn_blocking(void_testkit::postgres_database)
+        .await
+        .unwrap();
+    let (attacked, counted) = (url.clone(), url);
+    the_house_holds(
+        move || Server::start_on(&attacked),
+        move |_| {
+            let sql = "SELECT pg_database_size(current_database())";
+            let size = void_testkit::postgres_run(&counted, sql);
+            size.trim().parse().unwrap()
+        },
+    )
+    .await;
+}
+
+/// The server that nobody attacks has a file of its own on either engine.
+async fn the_house_holds(
+    start: impl FnOnce() -> Server + Send + 'static,
+    disk_bytes: impl Fn(&Server) -> u64,
+) {
     raise_file_limit();
-    let server = tokio::task::spawn_blocking(Server::start).await.unwrap();
-    let pid = server.child.id();
+    let server = tokio::task::spawn_blocking(start).await.unwrap();
     let owner = Owner {
         http: client(),
         address: server.address,
@@ -367,7 +399,7 @@ async fn one_hostile_token_cannot_take_the_house() {
         address: untouched.address,
     };
     let quiet = owner.measure().await;
-    let (disk, memory) = (disk_bytes(pid), server.resident_bytes() as u64);
+    let (disk, memory) = (disk_bytes(&server), server.resident_bytes() as u64);
     for (kind, capabilities) in [
         ("agent", json!(["read", "act"])),
         ("viewer", json!([])),
@@ -387,7 +419,7 @@ async fn one_hostile_token_cannot_take_the_house() {
             let bound = (quiet.max(beside) * TIMES_QUIET_MAX).max(FLOOR);
             assert!(busy <= bound, "{told}");
         }
-        let grown = disk_bytes(pid).saturating_sub(disk);
+        let grown = disk_bytes(&server).saturating_sub(disk);
         assert!(grown <= DISK_GROWTH_MAX, "{kind}: {grown} bytes of disk");
         let grown = (server.resident_bytes() as u64).saturating_sub(memory);
         println!("{kind}: {grown} bytes of memory");
@@ -398,11 +430,7 @@ async fn one_hostile_token_cannot_take_the_house() {
         tasks.iter().for_each(JoinHandle::abort);
         join_all(tasks).await;
     }
-    let metrics = owner
-        .http
-        .get(format!("http://{}/metrics", owner.address))
-        .bearer_auth(OWNER);
-    let metrics = metrics.send().await.unwrap().text().await.unwrap();
+    let metrics = owner.metrics().await;
     assert!(
         metrics.contains("void_held_back_total{what=\"refusals\"}"),
         "{metrics}"

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::apps::{App, Setup};
+use crate::apps::{App, Engine, Setup};
 use crate::raw::{self, Connection};
 
 const MIB: usize = 1024 * 1024;
@@ -82,7 +82,12 @@ async fn a_server_of_its_own() {
             setrlimit(Resource::Nofile, limit).unwrap();
         }
     }
+    let engine = match std::env::var(DATABASE) {
+        Err(_) => Engine::Sqlite,
+        Ok(url) => Engine::Postgres(url),
+    };
     let setup = Setup {
+        engine,
         owner_token: OWNER.to_owned(),
         ..Setup::default()
     };
@@ -98,6 +103,9 @@ pub const OWNER: &str = "owner-of-the-server-of-its-own-which-nobody-guesses";
 /// How many files [`a_server_of_its_own`] may open, if not as many as it can.
 const FILES_MAX: &str = "VOID_TEST_FILES_MAX";
 
+/// The PostgreSQL database of [`a_server_of_its_own`], if it is not a file.
+const DATABASE: &str = "VOID_TEST_DATABASE";
+
 pub struct Server {
     pub child: Child,
     pub address: SocketAddr,
@@ -109,8 +117,17 @@ impl Server {
     }
 
     pub fn start_with(files_max: Option<u64>) -> Self {
+        Self::start_in(files_max.map(|files| (FILES_MAX, files.to_string())))
+    }
+
+    #[cfg(feature = "deep")]
+    pub fn start_on(database: &str) -> Self {
+        Self::start_in(Some((DATABASE, database.to_owned())))
+    }
+
+    fn start_in(variable: Option<(&str, String)>) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .envs(files_max.map(|files| (FILES_MAX, files.to_string())))
+            .envs(variable)
             .args([
                 "--exact",
                 "strangers::a_server_of_its_own",

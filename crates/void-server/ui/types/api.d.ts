@@ -2594,10 +2594,12 @@ export interface Stopped {
 
 /** How large what grows is, and for how long each kind of it is kept. A few seconds old at most. */
 export interface Storage {
+  /** Of all attachments together; two of the same content take their room once. */
+  attachment_bytes: number;
   database_bytes: number;
   /** For how many days each kind is kept after it is over. */
   kept_days: Record<string, number>;
-  /** By table; the audit's are kept for ever. */
+  /** By table; the audit's, revisions and attachments are kept for ever. */
   rows: Record<string, number>;
   /** SQLite's log of what is not in the file yet. Absent with PostgreSQL, whose log is its server's. */
   wal_bytes: number | null;

@@ -1,6 +1,7 @@
 //! Every call to PostgreSQL ends: whoever holds the lock, whoever is paused, and whatever is lost on the
 //! way. What is answered is true.
 
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::oneshot;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{oneshot, watch};
 use tokio_postgres::{Config, NoTls};
 use void_store::{PostgresConfig, StoreError};
 
@@ -187,4 +188,73 @@ async fn a_commit_whose_answer_is_lost_is_asked_after_and_never_called_undone() 
 
     between.mode.store(PASS, Ordering::SeqCst);
     assert_eq!(note(&store).await, Ok(4));
+}
+
+/// A path over TCP, as to a server on another machine. While it swallows, nothing gets through in either direction, nothing is
+/// refused and nothing ends: a firewall that has forgotten a connection, or a cable that was pulled.
+struct Swallowing {
+    address: SocketAddr,
+    swallows: watch::Sender<bool>,
+}
+
+impl Swallowing {
+    async fn start(server: &Path) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (swallows, seen) = watch::channel(false);
+        let server = server.join(".s.PGSQL.5432");
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(swallow(client, server.clone(), seen.clone()));
+            }
+        });
+        Self { address, swallows }
+    }
+}
+
+/// What was under way when it began to swallow never goes on: the far end has forgotten it.
+async fn swallow(mut client: TcpStream, server: PathBuf, mut swallows: watch::Receiver<bool>) {
+    let mut server = UnixStream::connect(server).await.unwrap();
+    let carrying = tokio::io::copy_bidirectional(&mut client, &mut server);
+    let is_swallowing = async { swallows.wait_for(|swallows| *swallows).await.is_ok() };
+    tokio::select! {
+        _ = carrying => {}
+        _ = is_swallowing => std::future::pending().await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_that_swallows_everything_costs_a_deadline_and_no_more() {
+    let Some(direct) = engines::postgres().await else {
+        return;
+    };
+    let url = direct.url.clone().unwrap();
+    let (folder, database) = url
+        .strip_prefix("postgres://postgres@")
+        .and_then(|rest| rest.split_once('/'))
+        .unwrap();
+    let path = Swallowing::start(Path::new(&folder.replace("%2F", "/"))).await;
+    let url = format!("postgres://postgres@{}/{database}", path.address);
+    let store = engines::open_postgres(&url).await;
+    assert_eq!(note(&store).await, Ok(1));
+
+    path.swallows.send_replace(true);
+    let begun = Instant::now();
+    let refused = note(&store).await;
+    let told = matches!(
+        refused,
+        Err(StoreError::Unavailable(_) | StoreError::Unconfirmed)
+    );
+    assert!(told, "{refused:?}");
+    let most = PostgresConfig::ANSWERED_WITHIN + SLACK;
+    assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
+    assert_eq!(head(&direct.store).await, 1, "nothing of it arrived");
+    // Others are not held up by what this one held.
+    assert_eq!(note(&direct.store).await, Ok(2));
+
+    path.swallows.send_replace(false);
+    let begun = Instant::now();
+    while note(&store).await != Ok(head(&direct.store).await) {
+        assert!(begun.elapsed() < most, "it comes back by itself");
+    }
 }

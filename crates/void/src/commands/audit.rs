@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use void_api::audit::{AuditResponse, EntryResponse, VerdictResponse};
 use void_api::proposals::RowResponse;
+use void_domain::actors::person;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 use void_verify::{Options, Report};
@@ -73,7 +74,7 @@ async fn list(
         vec![
             entry.seq.to_string(),
             session.output.times.short(&entry.at),
-            entry.actor.clone(),
+            person(&entry.actor),
             entry.verb.clone(),
             about.to_owned(),
         ]

@@ -90,14 +90,15 @@ pub(super) async fn unmute(session: &Session<'_>, args: UnmuteArgs) -> Result<Ex
 /// What is muted, for `void notify ls`.
 pub(super) fn list(output: &Output, mutes: &[MuteResponse]) {
     for mute in mutes {
-        output.line(format!(
-            "muted  {}  until {}  by {}: \"{}\"   {}",
+        let told = format!(
+            "{}  until {}  by {}: \"{}\"   {}",
             subject(mute),
             output.times.clock(&mute.until),
             person(&mute.by),
             text::escaped(&mute.reason),
             unmute_command(output, mute)
-        ));
+        );
+        output.hanging("muted  ", &told);
     }
 }
 

@@ -1,5 +1,7 @@
 //! `void serve` as the first process of a process namespace, as in a container without an init.
 
+mod recipes;
+
 use std::fs;
 use std::process::{Child, Command, Stdio};
 

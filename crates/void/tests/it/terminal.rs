@@ -1,6 +1,7 @@
 //! The terminal as a person meets it: what happens on yes comes first, four words instead of 64 characters, the
 //! history, short local times, 80 columns, closed pipes, and three different sentences for three different problems.
 
+mod columns;
 mod words;
 
 use std::io::{Read as _, Write as _};

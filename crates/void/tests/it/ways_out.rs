@@ -533,4 +533,28 @@ fn everybody_is_called_the_same_in_every_list() {
         listed.contains("owner (command line)") && !listed.contains("owner-cli"),
         "{listed}"
     );
+    // Wherever people read who it was, and not only there.
+    let code = word(&queued["row"], "code");
+    lab.json(&["freeze", "--reason", "a look"], 0);
+    lab.json(&["token", "new", "--kind", "viewer", "--name", "v"], 0);
+    let lists: [&[&str]; 8] = [
+        &["inbox", "show", code],
+        &["inbox", "ls", "--all"],
+        &["audit", "ls"],
+        &["status"],
+        &["doctor"],
+        &["notify", "ls"],
+        &["token", "ls"],
+        &["quarantine", "ls"],
+    ];
+    for args in lists {
+        let shown = out(&lab, args);
+        for raw in ["owner-cli", "owner-web", "owner-token"] {
+            assert!(!shown.contains(raw), "{args:?}: {shown}");
+        }
+    }
+    for args in [&["audit", "ls"][..], &["status"], &["inbox", "show", code]] {
+        let shown = out(&lab, args);
+        assert!(shown.contains("owner (command line)"), "{args:?}: {shown}");
+    }
 }

@@ -24,7 +24,7 @@ async fn the_owner_reads_what_the_doctor_says_and_nobody_else_does() {
     owner
         .get("/api/doctor?scope=Process")
         .await
-        .error(400, "invalid");
+        .error(422, "invalid");
     let viewer = app.holder("viewer", "eve", &[]).await.caller;
     viewer.get("/api/doctor").await.error(403, "owner_only");
     app.agent("ann")
