@@ -128,7 +128,7 @@ function whole(service, error, mutes) {
         "p",
         { class: "row-line" },
         service.status === "up" || service.stopped ? null : askInChat(t("home.ask", { name: service.label })),
-        talkAboutLink("service", id),
+        talkAboutLink("service", service.id),
         mutes && !mute ? muteButton(service) : null,
       ),
     ),

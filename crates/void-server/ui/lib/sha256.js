@@ -6,6 +6,7 @@ const BEGIN = primes(8).map((prime) => fraction(Math.sqrt(prime)));
 
 /** The first so many primes. @param {number} count */
 function primes(count) {
+  /** @type {number[]} */
   const found = [];
   for (let n = 2; found.length < count; n += 1) if (found.every((prime) => n % prime !== 0)) found.push(n);
   return found;

@@ -15,7 +15,7 @@ import { chosenFiles, isTooLarge, readFolder } from "../knowledge/folders.js";
 /** @import { VaultConflict, VaultImportPlan, VaultStep, VaultWrite } from "../types/api.js" */
 /** @import { Chosen, Folder } from "../knowledge/folders.js" */
 
-/** A button that waits for what it does, as the other parts of Knowledge have it. @typedef {(word: string, act: () => unknown, kind?: string) => HTMLElement} SendButton */
+/** A button that waits for what it does, as the other parts of Knowledge have it. @typedef {(word: string, act: () => Promise<unknown>, kind?: string) => HTMLElement} SendButton */
 
 const STEPS_MAX = 64;
 const PIECE_BYTES_MAX = 4 * 1024 * 1024;
