@@ -209,7 +209,8 @@ async fn every_state_is_shown_in_the_same_words_on_every_surface() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_state_of_a_change_is_shown_in_the_same_words_on_every_surface() {
-    every_state_has_the_words_of_the_table(Proposed::Change, "CRITICAL ").await;
+    every_state_has_the_words_of_the_table(Proposed::Change, "RISKY, CHANGES WHAT IS ALLOWED ")
+        .await;
 }
 
 /// A question is headed by how much is at stake.
