@@ -63,12 +63,12 @@ fn may() -> Capabilities {
 }
 
 impl Plane {
-    fn told(&self) -> PathBuf {
+    fn told_file(&self) -> PathBuf {
         self.machine.path().join("told")
     }
 
     async fn begin_with_processes(&mut self) -> AgentProcesses {
-        let told = Box::leak(self.told().display().to_string().into_boxed_str());
+        let told = Box::leak(self.told_file().display().to_string().into_boxed_str());
         let tee = ProcessDriver {
             program: "/usr/bin/tee".into(),
             words: vec![told],
@@ -192,7 +192,7 @@ impl Plane {
 
     /// The folders of the newest process.
     async fn plan_with(&self, folders: usize) -> Vec<String> {
-        let file = self.told();
+        let file = self.told_file();
         eventually("a process with so many folders", || async {
             let text = fs::read_to_string(&file).ok()?;
             let plan: Value = serde_json::from_str(text.lines().nth(1)?).ok()?;
