@@ -67,13 +67,21 @@ pub fn named(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// The tools of an agent in a turn. Whoever stands nowhere in the tree has no mailbox, and is offered none.
+/// The tools of an agent in a conversation, by what it may.
+pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
+    let all = TOOLS.into_iter().filter(|tool| tool.is_for(ctx));
+    all.filter(|tool| tool.effect != Effect::Messages)
+}
+
+/// The same, with those of a mailbox for whoever stands in the tree.
 pub fn for_turn(control: &Control, ctx: &Ctx) -> Vec<&'static Tool> {
     let has_mailbox = matches!(&ctx.actor, Actor::Agent { name, .. }
         if tree::right_of(control, ctx, Operation::Receive, name) == Right::Alone);
-    let is_offered = |tool: &&Tool| has_mailbox || tool.effect != Effect::Messages;
-    let all = TOOLS.into_iter().filter(|tool| tool.is_for(ctx));
-    all.filter(is_offered).collect()
+    let of_mailbox = TOOLS.into_iter().filter(|tool| {
+        let is_message = tool.effect == Effect::Messages;
+        is_message && has_mailbox && tool.is_for(ctx)
+    });
+    for_chat(ctx).chain(of_mailbox).collect()
 }
 
 /// Why a call of a tool that was not offered does nothing: it is not for this caller, who is told what is left to them, or there

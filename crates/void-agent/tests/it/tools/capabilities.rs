@@ -1,4 +1,4 @@
-//! Which tools somebody has: by their capabilities, and by nothing else.
+//! Which tools somebody has: by their capabilities, and by nothing else; those of a mailbox by a place in the tree (`mailboxes`).
 
 use void_agent::tools::{self, REGISTRIES, TOOLS};
 use void_domain::capabilities::Capability;
@@ -21,6 +21,7 @@ async fn the_tools_follow_from_the_capabilities() {
         let offered: Vec<&str> = tools::for_chat(&ctx).map(|tool| tool.name).collect();
         for tool in TOOLS {
             let expected = match tool.name {
+                "send" | "recv" | "wake" => false,
                 "read_record" => has(audit),
                 "propose_action" => has(act),
                 "propose_change" => has(Capability::Suggest),
