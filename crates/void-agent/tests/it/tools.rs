@@ -462,9 +462,7 @@ async fn tools_act_as_the_agent_and_not_as_the_server() {
         0
     );
     assert_eq!(tools::for_chat(&nobody.ctx).count(), 0);
-    let by_capability = TOOLS
-        .iter()
-        .filter(|tool| tool.effect != Effect::Messages);
+    let by_capability = TOOLS.iter().filter(|tool| tool.effect != Effect::Messages);
     for tool in by_capability {
         let refused = nobody
             .call(tool.name, &json!({"proposal": "x"}))
