@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use void_domain::agent_messages::{AgentMessageState, DeadReason, OwnWake, TEXT_BYTES_MAX};
+use void_domain::agent_messages::{AgentMessageState, OwnWake, TEXT_BYTES_MAX};
 
 use crate::Word;
 
@@ -15,12 +15,6 @@ const CAUSES: [&str; 4] = [
     OwnWake::ALL[1].as_str(),
     OwnWake::ALL[2].as_str(),
     OwnWake::ALL[3].as_str(),
-];
-const REASONS: [&str; 4] = [
-    DeadReason::ALL[0].as_str(),
-    DeadReason::ALL[1].as_str(),
-    DeadReason::ALL[2].as_str(),
-    DeadReason::ALL[3].as_str(),
 ];
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -58,8 +52,7 @@ pub struct AgentMessageResponse {
     pub kind: Word,
     /// An agent's words, which may say anything. Null for a wake.
     pub text: Option<String>,
-    /// Why an agent woke itself.
-    #[schemars(extend("enum" = [CAUSES[0], CAUSES[1], CAUSES[2], CAUSES[3], null]))]
+    /// Why an agent woke itself: `timer`, `file`, `hook` or `job`. Null for a text.
     pub wake: Option<Word>,
     /// What the sender had read that a stranger could have written.
     pub taint: Vec<String>,
@@ -71,8 +64,7 @@ pub struct AgentMessageResponse {
     pub expires_at: String,
     /// When it was acknowledged, or was found to reach nobody.
     pub ended_at: Option<String>,
-    /// Why it reaches nobody.
-    #[schemars(extend("enum" = [REASONS[0], REASONS[1], REASONS[2], REASONS[3], null]))]
+    /// Why it reaches nobody: `receiver_gone`, `out_of_reach`, `expired` or `never_acknowledged`. Null otherwise.
     pub why: Option<Word>,
 }
 

@@ -26,6 +26,9 @@ const TOOLS = [
   "context",
   "propose_change",
   "read_record",
+  "send",
+  "recv",
+  "wake",
 ];
 /** Whose words say what it was about. @type {Record<string, string[]>} */
 const SAID_BY = {
@@ -34,6 +37,9 @@ const SAID_BY = {
   recent_activity: [],
   read: ["title", "kind"],
   propose_change: ["entity"],
+  send: ["to"],
+  recv: [],
+  wake: [],
 };
 /** Where the owner sees for himself what a tool looked at. @type {Record<string, [string, string]>} */
 const PLACES = {

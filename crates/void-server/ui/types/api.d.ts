@@ -125,6 +125,43 @@ export interface AgentLogLine {
   text: string;
 }
 
+export interface AgentMessage {
+  /** How often it was handed out. */
+  deliveries: number;
+  /** When it was acknowledged, or was found to reach nobody. */
+  ended_at: string | null;
+  expires_at: string;
+  /** `owner`, or the name of an agent; the server says it. */
+  from: string;
+  id: string;
+  /** What the sender calls it; its id, if it did not say. */
+  key: string;
+  kind: "text" | "wake";
+  sent_at: string;
+  state: "waiting" | "delivered" | "acknowledged" | "dead";
+  /** What the sender had read that a stranger could have written. */
+  taint: string[];
+  /** An agent's words, which may say anything. Null for a wake. */
+  text: string | null;
+  to: string;
+  /** Why an agent woke itself: `timer`, `file`, `hook` or `job`. Null for a text. */
+  wake: string | null;
+  /** Why it reaches nobody: `receiver_gone`, `out_of_reach`, `expired` or `never_acknowledged`. Null otherwise. */
+  why: string | null;
+}
+
+export interface AgentMessageRequest {
+  /** Your own name for it: the same send with the same key is one message. */
+  key?: string | null;
+  text: string;
+}
+
+export interface AgentMessageSent {
+  message: AgentMessage;
+  /** It was there already. */
+  repeat: boolean;
+}
+
 export interface AgentMoveRequest {
   /** `before` of the answer that was looked at: if the tree is another one by then, nothing is done. */
   commit?: string | null;
@@ -167,6 +204,16 @@ export interface AgentProcess {
   wanted: string | null;
   /** How it ended the last time that it ended unasked. */
   why: string | null;
+}
+
+export interface AgentWakeRequest {
+  cause: "timer" | "file" | "hook" | "job";
+}
+
+export interface AgentWakeResponse {
+  id: string;
+  /** A wake for the same cause waits already. */
+  repeat: boolean;
 }
 
 export interface AgentsResponse {
@@ -1112,6 +1159,24 @@ export interface LoginResponse {
 }
 
 /** A JSON-RPC message of a client. */
+export interface Mailbox {
+  agent: string;
+  counts: MailboxCounts;
+  /** The newest first. */
+  messages: AgentMessage[];
+  /** The cursor of older ones. */
+  next: string | null;
+}
+
+/** Of all that is kept, whatever was asked for. */
+export interface MailboxCounts {
+  acknowledged: number;
+  dead: number;
+  /** Handed out and not acknowledged. */
+  delivered: number;
+  waiting: number;
+}
+
 export interface McpRequest {
   /** Text or a whole number; a message without one is not answered. */
   id?: string | number;
@@ -3050,10 +3115,13 @@ export interface Routes {
   "GET /api/agents": { response: AgentsResponse };
   "GET /api/agents/topology": { response: TopologyResponse };
   "GET /api/agents/{name}/logs": { response: AgentLog };
+  "GET /api/agents/{name}/messages": { response: Mailbox };
+  "POST /api/agents/{name}/messages": { request: AgentMessageRequest; response: AgentMessageSent };
   "GET /api/agents/{name}/process": { response: AgentProcess };
   "POST /api/agents/{name}/restart": { response: AgentProcess };
   "POST /api/agents/{name}/start": { response: AgentProcess };
   "POST /api/agents/{name}/stop": { response: AgentProcess };
+  "POST /api/agents/{name}/wake": { request: AgentWakeRequest; response: AgentWakeResponse };
   "GET /api/agents/{slug}/can": { response: CanResponse };
   "GET /api/agents/{slug}/conversation": { response: ConversationResponse };
   "POST /api/agents/{slug}/conversation": { response: ConversationResponse };
@@ -3249,6 +3317,13 @@ export interface Events {
     frozen: boolean;
     reason?: string | null;
     until?: string | null;
+  };
+  "message.sent": {
+    at: string;
+    from: string;
+    id: string;
+    kind: "text" | "wake";
+    to: string;
   };
   "mute.changed": {
     at: string;

@@ -1,4 +1,4 @@
-//! Which tools somebody has: by their capabilities, and by nothing else.
+//! Which tools somebody has: by their capabilities, and by nothing else; those of a mailbox by a place in the tree (`mailboxes`).
 
 use void_agent::tools::{self, REGISTRIES, Reach, TOOLS};
 use void_domain::capabilities::Capability;
@@ -23,8 +23,8 @@ async fn the_tools_follow_from_the_capabilities() {
             .collect();
         for tool in TOOLS {
             let expected = match tool.name {
-                // By where they stand, see `from_above`.
-                _ if tool.reach == Reach::FromAbove => false,
+                // By where they stand, see `from_above` and `mailboxes`.
+                _ if tool.reach != Reach::Anywhere => false,
                 "read_record" => has(audit),
                 "propose_action" => has(act),
                 "propose_change" => has(Capability::Suggest),
