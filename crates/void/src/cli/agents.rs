@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::questions::{AgentAskArgs, AgentLooseEndsArgs, AgentRemindArgs, AgentRemindersArgs};
+
 #[derive(Debug, Clone, Subcommand)]
 #[command(
     after_help = "Examples:\n  void agents tree\n  void agents can little-blue\n  void agents move sentinel little-blue --dry-run"
@@ -24,6 +26,14 @@ pub(crate) enum AgentsCommand {
     Restart(AgentArgs),
     /// What an agent's processes wrote
     Logs(AgentLogsArgs),
+    /// Ask an agent something; it is woken by it
+    Ask(AgentAskArgs),
+    /// Wake an agent later, once or again and again
+    Remind(AgentRemindArgs),
+    /// What agents are to be reminded of
+    Reminders(AgentRemindersArgs),
+    /// What is open for an agent and everybody below it
+    LooseEnds(AgentLooseEndsArgs),
     /// Put one, with everybody below it, under another one
     Move(AgentMoveArgs),
 }

@@ -4,7 +4,7 @@ mod tree;
 
 use void_api::agents::{AgentResponse, AgentsResponse};
 
-use super::{Session, agent_processes};
+use super::{Session, agent_processes, questions, reminders};
 use crate::cli::AgentsCommand;
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
@@ -23,6 +23,10 @@ pub(super) async fn run(
         AgentsCommand::Restart(args) => {
             agent_processes::change(session, "restart", &args.name).await
         }
+        AgentsCommand::Ask(args) => questions::ask(session, args).await,
+        AgentsCommand::Remind(args) => reminders::remind(session, args).await,
+        AgentsCommand::Reminders(args) => reminders::reminders(session, args).await,
+        AgentsCommand::LooseEnds(args) => reminders::loose_ends(session, args).await,
         AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
     }
 }

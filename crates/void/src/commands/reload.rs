@@ -260,7 +260,7 @@ async fn withdrawn(
         let inbox: InboxResponse = client.get_as(&path).await?;
         let waiting = inbox.items.iter().filter_map(|item| match item {
             ItemResponse::Row(item) if item.kind == "proposal" => Some(&item.row),
-            ItemResponse::Row(_) | ItemResponse::Join(_) => None,
+            ItemResponse::Row(_) | ItemResponse::Join(_) | ItemResponse::Question(_) => None,
         });
         withdrawn.extend(
             waiting
