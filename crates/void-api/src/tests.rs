@@ -80,13 +80,23 @@ fn kinds_without_a_common_mark_are_told_apart() {
     let items = json!([
         with(row(), "kind", json!("proposal")),
         {"kind": "join", "name": "n", "fingerprint": "f", "from": "a", "version": null, "asked_at": "t"},
+        {
+            "kind": "question", "id": "i", "code": "Q-AB12", "asker": "alice", "asked": "owner", "text": "which?",
+            "options": [], "taint": [], "status": "open", "asked_at": "t", "expires_at": "t", "answer": null,
+            "ended_by": null, "ended_at": null, "why": null,
+        },
     ]);
-    let counts = json!({"proposal": 1, "draft": 0, "failure": 0, "untold": 0, "join": 1});
+    let counts =
+        json!({"proposal": 1, "draft": 0, "failure": 0, "untold": 0, "join": 1, "question": 1});
     let inbox = json!({"items": items, "next": null, "counts": counts});
     let inbox: InboxResponse = read(inbox).unwrap();
     assert!(matches!(
         inbox.items.as_slice(),
-        [ItemResponse::Row(_), ItemResponse::Join(_)]
+        [
+            ItemResponse::Row(_),
+            ItemResponse::Join(_),
+            ItemResponse::Question(_)
+        ]
     ));
     for (sent, expected) in [
         (

@@ -4,6 +4,7 @@ mod agents;
 mod conversations;
 mod holds;
 mod kb;
+mod questions;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,9 @@ pub(crate) use self::kb::{
     KbAttachArgs, KbAttachmentsArgs, KbCaptureArgs, KbCommand, KbEditArgs, KbExportArgs,
     KbFieldArgs, KbGetArgs, KbImportArgs, KbKind, KbListArgs, KbNamedArgs, KbNewArgs, KbNoun,
     KbRunbookArgs, KbSearchArgs, KbState, KbTextArgs,
+};
+pub(crate) use self::questions::{
+    AgentAskArgs, AgentLooseEndsArgs, AgentRemindArgs, AgentRemindersArgs, InboxAnswerArgs,
 };
 use crate::output::ColorChoice;
 
@@ -341,7 +345,9 @@ pub(crate) enum InboxCommand {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Withdraw a request that waits, for your yes or, approved, for its start
+    /// Answer what an agent asks you
+    Answer(InboxAnswerArgs),
+    /// Take back a question, or withdraw a request that waits, for your yes or, approved, for its start
     Cancel {
         /// Its code, such as K7M2, or its id
         id: String,

@@ -3,6 +3,7 @@
 // something to whoever answers. The server looks whether it is there, and keeps it only in the step that reads it.
 
 import { home } from "../lib/data.js";
+import { isRow } from "../lib/items.js";
 import { t } from "../lib/words.js";
 import { currentRoute } from "../shell/router.js";
 import { chosenSpace } from "../shell/settings.js";
@@ -83,7 +84,7 @@ const cardId = (name) => (UUID.test(name) ? name : (subjectAt()?.id ?? ""));
 
 /** @param {string} name an id or a code */
 const rowAt = (name) =>
-  [...(home.value?.inbox.items ?? []).filter((item) => item.kind !== "join"), ...(home.value?.recent ?? [])].find(
+  [...(home.value?.inbox.items ?? []).filter(isRow), ...(home.value?.recent ?? [])].find(
     (row) => row.id === name || row.code === name,
   );
 

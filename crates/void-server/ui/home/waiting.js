@@ -3,8 +3,10 @@
 // below until its outcome was there to be seen; one that was decided under one's hand stays there for a moment.
 
 import { el, keyed } from "../lib/dom.js";
+import { isRow, keyOf } from "../lib/items.js";
 import { proposalCard } from "../parts/cards.js";
 import { joinCard } from "../parts/join-card.js";
+import { questionCard } from "../parts/questions.js";
 
 /** @import { Item } from "../inbox/filter.js" */
 /** @import { Home, Row } from "../types/api.js" */
@@ -20,9 +22,6 @@ const AT_HAND_MS = 5000;
  * Where a card is, since when it waits no more, since when it is over, and whether somebody was at it then.
  * @typedef {{at: number, leftAt: number, endedAt: number, wasAtHand: boolean}} Shown
  */
-
-/** @param {Item} item */
-const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
 
 /** @param {() => void} redraw draws Home again */
 export function waitingCards(redraw) {
@@ -50,7 +49,7 @@ export function waitingCards(redraw) {
    */
   const isDue = (key, one, ended) => {
     const card = [...node.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === key);
-    if (!card || key.startsWith("join-")) return true;
+    if (!card || key.startsWith("join-") || key.startsWith("question-")) return true;
     const isAtHand = card.matches(":hover, :focus-within");
     if (one.leftAt === 0) one.wasAtHand = isAtHand || (tapped.key === key && Date.now() - tapped.at < AT_HAND_MS);
     one.leftAt ||= Date.now();
@@ -114,16 +113,18 @@ function cardOf(item, value) {
   const card =
     item.kind === "join"
       ? joinCard(item)
-      : proposalCard(item, {
-          isBrief: true,
-          isOnHome: true,
-          card: value.cards.find((one) => one.row.id === item.id),
-        });
+      : item.kind === "question"
+        ? questionCard(item)
+        : proposalCard(item, {
+            isBrief: true,
+            isOnHome: true,
+            card: value.cards.find((one) => one.row.id === item.id),
+          });
   const { update } = card;
   // While it runs, the card itself knows more than this page.
   return Object.assign(card, {
     update: (/** @type {{item: Item | null}} */ next) => {
-      if (next.item && next.item.kind !== "join") update(next.item);
+      if (next.item && isRow(next.item)) update(next.item);
     },
   });
 }

@@ -4,6 +4,7 @@
 
 import { post, sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
+import { isRow } from "../lib/items.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
@@ -28,7 +29,7 @@ export function bulkReject(shown) {
 
   const waiting = () =>
     shown()
-      .filter((item) => item.kind !== "join")
+      .filter(isRow)
       .filter((item) => item.status === "pending");
   const send = async (/** @type {string} */ reason) => {
     const rows = meant ?? [];

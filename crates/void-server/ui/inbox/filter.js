@@ -6,12 +6,12 @@ import { actions } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 
-/** @import { JoinItem } from "../types/api.js" */
+/** @import { JoinItem, QuestionItem } from "../types/api.js" */
 /** @import { RepeatedRow } from "../parts/repeats.js" */
 /**
  * What waits, or what ended: that has no `kind`.
  * @typedef {RepeatedRow & {kind?: "proposal" | "draft" | "failure", group?: string | null}} RowItem
- * @typedef {JoinItem | RowItem} Item
+ * @typedef {JoinItem | QuestionItem | RowItem} Item
  */
 
 /** From so many rows on it is there by itself; `/` brings it earlier. */
@@ -82,16 +82,23 @@ export function inboxFilter(draw, enter) {
   );
 
   /** @param {Item} item */
-  const placeOf = (item) => (item.kind === "join" ? item.name : (places.get(item.action_id ?? "") ?? ""));
+  const placeOf = (item) =>
+    item.kind === "join" ? item.name : item.kind === "question" ? "" : (places.get(item.action_id ?? "") ?? "");
   /** @param {Item} item @returns {Record<typeof CHOICES[number], string>} */
   const factsOf = (item) =>
     item.kind === "join"
       ? { tier: "", agent: "", node: placeOf(item) }
-      : { tier: item.tier, agent: item.requested_by.name, node: placeOf(item) };
+      : item.kind === "question"
+        ? { tier: "", agent: item.asker, node: "" }
+        : { tier: item.tier, agent: item.requested_by.name, node: placeOf(item) };
   /** @param {Item} item */
   const textOf = (item) =>
     [
-      ...(item.kind === "join" ? [item.name, item.from] : [item.label, item.code, item.action_id, item.reason]),
+      ...(item.kind === "join"
+        ? [item.name, item.from]
+        : item.kind === "question"
+          ? [item.code, item.asker, item.text, ...item.options]
+          : [item.label, item.code, item.action_id, item.reason]),
       ...Object.values(factsOf(item)),
     ]
       .join(" ")

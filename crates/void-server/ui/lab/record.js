@@ -6,6 +6,7 @@ import { actorWords, entryWords } from "../audit/words.js";
 import { get, sentence } from "../lib/api.js";
 import { actions, ended, home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
+import { isRow } from "../lib/items.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { loading } from "../parts/empties.js";
@@ -50,7 +51,7 @@ export function lastLines() {
 function requestsFor(all) {
   const ids = new Set(all.map((action) => action.id));
   const waiting = (home.value?.inbox.items ?? [])
-    .filter((item) => item.kind !== "join")
+    .filter(isRow)
     .filter((item) => item.action_id !== null && ids.has(item.action_id));
   return [...new Map([...waiting, ...runsOf(all)].map((row) => [row.id, row])).values()].slice(0, REQUESTS_ASKED);
 }

@@ -4,6 +4,7 @@
 
 import { get, ApiError } from "./api.js";
 import { noteCalled } from "./commands.js";
+import { isRow } from "./items.js";
 import { isLive, onConnection, onEvent, tellEach, tellEvent } from "./live.js";
 import { noteServerTime } from "./time.js";
 
@@ -204,7 +205,7 @@ class Home extends Resource {
 /** Who, status, inbox, services, freeze, what ended: what most of the page shows. */
 export const home = new Home(
   () => get("/api/home"),
-  /^(proposal|service|freeze|node|notification|mute)\./,
+  /^(proposal|question|service|freeze|node|notification|mute)\./,
   LOOK_AGAIN_MS,
 );
 
@@ -233,7 +234,7 @@ let stood = new Map();
 onEvent(({ name, data }) => {
   if (name !== "asked") return;
   const before = stood;
-  const rows = [...data.inbox.items.filter((item) => item.kind !== "join"), ...data.recent];
+  const rows = [...data.inbox.items.filter(isRow), ...data.recent];
   stood = new Map(rows.map((row) => [row.id, `${row.display_state} ${row.count}`]));
   home.fill(data);
   for (const id of new Set([...before.keys(), ...stood.keys()]))

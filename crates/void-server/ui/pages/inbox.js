@@ -6,11 +6,13 @@ import { inboxFilter } from "../inbox/filter.js";
 import { ApiError, get, sentence } from "../lib/api.js";
 import { ended, home, lookAgain, LOOK_OFTEN_MS } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
+import { isRow, keyOf } from "../lib/items.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { proposalCard } from "../parts/cards.js";
+import { questionCard } from "../parts/questions.js";
 import { decideTogether } from "../parts/deciding.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
 import { joinCard } from "../parts/join-card.js";
@@ -23,6 +25,7 @@ import { currentRoute, goTo } from "../shell/router.js";
 import { tellSubject } from "../shell/subjects.js";
 
 /** @import { Item } from "../inbox/filter.js" */
+/** @import { QuestionItem } from "../types/api.js" */
 
 /**
  * The line above the drafts of one turn.
@@ -37,9 +40,6 @@ const ROW_PX = 75;
 const SAID_IN_CHAT = /^Said in this chat: (?=")/;
 
 /** @typedef {{parts: string[], query: URLSearchParams}} Route */
-
-/** @param {Line} item */
-const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
 
 /** @typedef {"waiting" | "drafts" | "done"} Tab */
 
@@ -74,7 +74,7 @@ export function inboxPage(route) {
     const ofTab = isDone ? items : items.filter((item) => (item.kind === "draft") === (tab === "drafts"));
     const passed = filter.pass(ofTab);
     shown = isDone
-      ? grouped(passed.filter((item) => item.kind !== "join"))
+      ? grouped(passed.filter(isRow))
       : tab === "drafts"
         ? byTurn(passed)
         : passed;
@@ -143,6 +143,7 @@ export function inboxPage(route) {
   /** @param {Line} item */
   const rowNode = (item) => {
     if (item.kind === "turn") return turnHead(item);
+    if (item.kind === "question") return questionRow(item);
     const isJoin = item.kind === "join";
     const title = isJoin ? t("join.title", { name: item.name }) : rowTitle(item);
     const code = isJoin ? undefined : item.code;
@@ -172,6 +173,28 @@ export function inboxPage(route) {
       ),
     );
   };
+  /** @param {QuestionItem} item */
+  const questionRow = (item) =>
+    el(
+      "li",
+      {},
+      el(
+        "a",
+        {
+          href: `#/inbox/${keyOf(item)}`,
+          "data-code": item.code,
+          "aria-current": isChosen(keyOf(item), item.code) ? "true" : null,
+          class: "inbox-row",
+        },
+        el(
+          "span",
+          { class: "grow" },
+          el("span", { class: "title wrap" }, t("question.title", { name: item.asker })),
+          el("span", { class: "muted small line" }, item.text),
+        ),
+        el("span", { class: "side" }, el("span", { class: "muted small" }, time(item.asked_at))),
+      ),
+    );
   /** How many pages were loaded beyond the first one. */
   let pages = 0;
   /** Which reading of them is the last one. */
@@ -211,7 +234,7 @@ export function inboxPage(route) {
   const drawTabs = () => {
     const counts = home.value?.inbox.counts;
     const drafts = counts?.draft ?? 0;
-    const waiting = counts ? counts.proposal - drafts + counts.join + counts.failure : 0;
+    const waiting = counts ? counts.proposal - drafts + counts.join + counts.question + counts.failure : 0;
     const stamp = `${waiting} ${drafts}`;
     if (stamp === tabStamp) return;
     tabStamp = stamp;
@@ -365,6 +388,13 @@ async function showDetail(place, id, isSettling) {
   const join = id.startsWith("join-") ? home.value?.inbox.items.find((item) => keyOf(item) === id) : null;
   if (id.startsWith("join-"))
     return mount(place, back, join?.kind === "join" ? joinCard(join) : el("p", { class: "muted" }, t("inbox.gone")));
+  const asked = home.value?.inbox.items.find((item) => keyOf(item) === id);
+  if (id.startsWith("question-"))
+    return mount(
+      place,
+      back,
+      asked?.kind === "question" ? questionCard(asked) : el("p", { class: "muted" }, t("inbox.gone")),
+    );
   mount(place, back, loading());
   try {
     const row = await get(`/api/proposals/${encodeURIComponent(id)}`);
@@ -405,7 +435,7 @@ function inboxKeys(list, detail, itemOf) {
       link && !link.hasAttribute("aria-current")
         ? itemOf(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "")
         : null;
-    const row = item && item.kind !== "join" ? item : null;
+    const row = item && isRow(item) ? item : null;
     if (row?.status === "unknown") return goTo(`#/inbox/${row.id}?settle`);
     const status = item ? (row?.status ?? "pending") : card()?.done();
     if (status && status !== "unknown")

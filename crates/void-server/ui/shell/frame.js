@@ -4,6 +4,7 @@
 import { said } from "../lib/commands.js";
 import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
+import { keyOf } from "../lib/items.js";
 import { ASK_MS, onConnection, retryLive } from "../lib/live.js";
 import { person } from "../lib/people.js";
 import { clock } from "../lib/time.js";
@@ -283,7 +284,9 @@ function announcements(polite, urgent) {
     const items = value.inbox.items.map((item) =>
       item.kind === "join"
         ? { key: `join-${item.name}`, words: t("frame.new_join", { name: item.name }) }
-        : { key: item.id, words: t("frame.new_waits", { label: item.label }) },
+        : item.kind === "question"
+          ? { key: keyOf(item), words: t("question.title", { name: item.asker }) }
+          : { key: item.id, words: t("frame.new_waits", { label: item.label }) },
     );
     const failed = value.recent
       .filter((row) => ["failed", "unknown"].includes(row.status) || row.verification === "failed")

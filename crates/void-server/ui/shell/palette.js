@@ -4,6 +4,7 @@
 import { get } from "../lib/api.js";
 import { actions, agents, ended, home, hosts, nodes, proxmox } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
+import { isRow } from "../lib/items.js";
 import { t } from "../lib/words.js";
 import { hitHref, hitWords, whileTyping } from "../parts/hits.js";
 import { grouped } from "../parts/repeats.js";
@@ -63,7 +64,7 @@ function entries(typed) {
     })),
     ...found(
       "palette.waits",
-      home.value?.inbox.items.filter((item) => item.kind !== "join"),
+      home.value?.inbox.items.filter(isRow),
       (item) => ({ words: rowTitle(item), id: item.code, href: `#/inbox/${item.id}` }),
     ),
     ...found("palette.service", home.value?.services.services, ({ label, id }) => ({

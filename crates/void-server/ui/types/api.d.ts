@@ -1028,7 +1028,7 @@ export interface InvitedResponse {
   token: string;
 }
 
-export type ItemResponse = RowItem | JoinItem;
+export type ItemResponse = RowItem | JoinItem | QuestionItem;
 
 /** A machine asks to be a node. */
 export interface JoinItem {

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::questions::{AgentAskArgs, AgentLooseEndsArgs, AgentRemindArgs, AgentRemindersArgs};
+
 #[derive(Debug, Clone, Subcommand)]
 #[command(
     after_help = "Examples:\n  void agents tree\n  void agents can little-blue\n  void agents move sentinel little-blue --dry-run\n  void agents mailbox sentinel --state dead"
@@ -38,6 +40,14 @@ pub(crate) enum AgentsCommand {
     Send(AgentSendArgs),
     /// What is in an agent's mailbox, newest first
     Mailbox(AgentMailboxArgs),
+    /// Ask an agent something; it is woken by it
+    Ask(AgentAskArgs),
+    /// Wake an agent later, once or again and again
+    Remind(AgentRemindArgs),
+    /// What agents are to be reminded of
+    Reminders(AgentRemindersArgs),
+    /// What is open for an agent and everybody below it
+    LooseEnds(AgentLooseEndsArgs),
     /// Put one, with everybody below it, under another one
     Move(AgentMoveArgs),
 }

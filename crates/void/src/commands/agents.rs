@@ -4,7 +4,7 @@ mod tree;
 
 use void_api::agents::{AgentResponse, AgentsResponse};
 
-use super::{Session, agent_messages, agent_processes};
+use super::{Session, agent_messages, agent_processes, questions, reminders};
 use crate::cli::AgentsCommand;
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
@@ -28,6 +28,10 @@ pub(super) async fn run(
         AgentsCommand::Pause(args) => agent_processes::pause(session, "pause", &args.name).await,
         AgentsCommand::Resume(args) => agent_processes::pause(session, "resume", &args.name).await,
         AgentsCommand::Wake(args) => agent_processes::wake(session, &args.name).await,
+        AgentsCommand::Ask(args) => questions::ask(session, args).await,
+        AgentsCommand::Remind(args) => reminders::remind(session, args).await,
+        AgentsCommand::Reminders(args) => reminders::reminders(session, args).await,
+        AgentsCommand::LooseEnds(args) => reminders::loose_ends(session, args).await,
         AgentsCommand::Logs(args) => agent_processes::logs(session, &args).await,
         AgentsCommand::Send(args) => agent_messages::send(session, args).await,
         AgentsCommand::Mailbox(args) => agent_messages::mailbox(session, &args).await,

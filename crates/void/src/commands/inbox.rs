@@ -16,7 +16,7 @@ use void_domain::text;
 use super::holds;
 use super::rows::{self, DifferenceForm, is_open, or_dash};
 use super::run::segment;
-use super::{Session, patiently};
+use super::{Session, patiently, questions};
 use crate::cli::{InboxCommand, InboxListArgs, SettleOutcome};
 use crate::client::{Client, Events, read};
 use crate::digest_words;
@@ -64,6 +64,10 @@ pub(super) async fn run(
             [id] => reject(session, id, reason).await,
             ids => drafts::decide(session, ids, DecisionWord::Reject, true, reason).await,
         },
+        InboxCommand::Answer(args) => questions::answer(session, args).await,
+        InboxCommand::Cancel { id } if questions::is_question(&id) => {
+            questions::cancel(session, &id).await
+        }
         InboxCommand::Cancel { id } => {
             let client = session.client()?;
             let row = find(&client, &id).await?;
@@ -202,6 +206,7 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Comma
             let from = join.from.clone();
             vec![dash(), "join".to_owned(), dash(), what, from, dash()]
         }
+        ItemResponse::Question(item) => questions::row(session.output, &item.question),
         ItemResponse::Row(item) => vec![
             item.row.code.clone(),
             rows::state(&item.row).0,
@@ -216,6 +221,7 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Comma
         &["CODE", "STATE", "TIER", "WHAT", "ASKED BY", "EXPIRES"],
         &rows,
     );
+    questions::show_all(session.output, &inbox);
     let untold = inbox.counts.untold;
     if untold > 0 {
         let why = session.output.typed("void notify ls says why");
