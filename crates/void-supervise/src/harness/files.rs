@@ -206,7 +206,7 @@ fn place<'a>(
     makes: bool,
 ) -> Result<(OwnedFd, &'a str), FileFailure> {
     let (name, folders) = path.split_last().ok_or(FileFailure::NotAFile)?;
-    Ok((walk(root, folders, makes)?, name))
+    Ok((walk(root, folders, makes)?, *name))
 }
 
 fn walk(root: BorrowedFd<'_>, path: &[&str], makes: bool) -> Result<OwnedFd, FileFailure> {
@@ -214,7 +214,7 @@ fn walk(root: BorrowedFd<'_>, path: &[&str], makes: bool) -> Result<OwnedFd, Fil
     let mut folder = openat(root, ".", flags, Mode::empty()).map_err(failure)?;
     for name in path {
         let mut next = openat(&folder, *name, flags, Mode::empty());
-        if makes && next == Err(Errno::NOENT) {
+        if makes && matches!(next, Err(Errno::NOENT)) {
             let mode = Mode::RWXU | Mode::RWXG;
             match mkdirat(&folder, *name, mode) {
                 Ok(()) | Err(Errno::EXIST) => {}
