@@ -5,6 +5,7 @@
 //! and when it ends. What it says about itself at the end (what ran, what waits) comes from the record.
 
 mod files;
+mod leads;
 mod led;
 mod live;
 mod loops;
@@ -27,13 +28,13 @@ use void_domain::ids::{AgentId, ConversationId, MessageId};
 use void_domain::proposals::Failure;
 
 pub use files::{FileCall, FileOutcome, FileWish};
-pub use led::{Asks, LedCall, NextStep, NotLed, TakenTurn};
+pub use leads::{Asks, LedCall, NextStep, NotLed, TakenTurn};
 pub use live::{ChatEvent, Live};
 pub(crate) use passes::{ModelCall, NoModelCall};
 pub use passes::{Pass, TURN_MODEL_CALLS_MAX};
 pub(crate) use prompts::CAUSES_HEAD;
 
-use self::led::{Leads, Led};
+use self::leads::{Leads, Led};
 use self::loops::{Ended, Running};
 use self::passes::Passes;
 use self::transcripts::Transcript;

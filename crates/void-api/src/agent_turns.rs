@@ -2,7 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+
+use crate::Word;
+
+pub const FILE_WISHES: [&str; 4] = ["list", "read", "write", "edit"];
 
 /// The turn that waits for a process, and the pass that is shown with each step of it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -30,7 +33,32 @@ pub struct TurnCallResponse {
     /// Its number in this step.
     pub call: usize,
     /// What the process does in its own folders; null: the server does it (`/calls`).
-    pub file: Option<Value>,
+    pub file: Option<TurnFileResponse>,
+}
+
+/// Something to be done with a file of the process's sandbox.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TurnFile")]
+pub struct TurnFileResponse {
+    /// Whose folder it is.
+    pub agent: String,
+    /// The names that lead to it; none for the folder itself.
+    pub path: Vec<String>,
+    #[schemars(extend("enum" = FILE_WISHES))]
+    pub wish: Word,
+    /// Of what is read: the byte to begin at, and how many at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_max: Option<usize>,
+    /// Of what is written: all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Of what is edited: what is there once, and what takes its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub find: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replace: Option<String>,
 }
 
 /// Somebody was woken.

@@ -18,7 +18,7 @@ use void_tree::AgentKind;
 pub use self::files::{file_taint, mark_files};
 pub use self::open::open;
 pub(crate) use self::settle::settle;
-pub use self::wake::{Woken, note, tell, wake, wake_by_owner};
+pub use self::wake::{WakeOutcome, note, tell, wake, wake_by_owner};
 
 use crate::agents;
 use crate::context::Ctx;

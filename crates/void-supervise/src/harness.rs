@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use void_sandbox::{Kernel, PLAN_BYTES_MAX, SandboxPlan, confine};
 
 use self::files::Files;
-use self::messages::{Answer, Step};
+use self::messages::{FileAnswer, Step};
 use self::requests::{Api, ApiError};
 use crate::lifelines::{ASLEEP, AWAKE, WAKE, WORD_BYTES_MAX};
 use crate::orders::{TOKEN_FD, TokenText};
@@ -132,7 +132,7 @@ fn lead(api: &Api, files: &Files<'_>, turn: &str, pass: &TokenText) -> Result<()
         answers = Vec::with_capacity(calls.len());
         for call in calls {
             match call.file {
-                Some(order) => answers.push(Answer {
+                Some(order) => answers.push(FileAnswer {
                     call: call.call,
                     file: files.answer(order),
                 }),

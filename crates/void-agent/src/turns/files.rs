@@ -19,18 +19,16 @@ const PATH_PARTS_MAX: usize = 16;
 const NAME_BYTES_MAX: usize = 255;
 
 /// One of them, as the model asked for it and the process gets it. The path is one of names, below the folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCall {
     /// Whose folder: its own, or that of an agent below it.
     pub agent: AgentName,
     /// Empty: the folder itself.
     pub path: Vec<String>,
-    #[serde(flatten)]
     pub wish: FileWish,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "wish", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileWish {
     List,
     Read { from: u64, bytes_max: usize },

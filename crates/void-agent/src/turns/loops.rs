@@ -18,7 +18,7 @@ use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
 use void_domain::text;
 
-use super::led::Led;
+use super::leads::Led;
 use super::live::{ChatEvent, Live};
 use super::passes::Models;
 use super::transcripts::Transcript;

@@ -15,7 +15,7 @@ use crate::random;
 
 /// Whether somebody can be woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeOutcome {
     /// It has a turn as soon as its process runs and its limits let it; what waited already may have taken this in.
     Kept,
     /// It lives in the server, stands nowhere, or is nobody: nothing was kept.
@@ -27,9 +27,9 @@ pub async fn wake(
     control: &Control,
     agent: &AgentName,
     woken: WakeCause,
-) -> Result<Woken, StoreError> {
+) -> Result<WakeOutcome, StoreError> {
     if !has_process(control, agent) {
-        return Ok(Woken::NoProcess);
+        return Ok(WakeOutcome::NoProcess);
     }
     let (at, name) = (control.clock.now(), agent.clone());
     let id = CauseId::new(at, random::bytes()?);
@@ -40,7 +40,7 @@ pub async fn wake(
         })
         .await?;
     tell(control, agent);
-    Ok(Woken::Kept)
+    Ok(WakeOutcome::Kept)
 }
 
 /// The owner has an agent look around.
@@ -56,8 +56,8 @@ pub async fn wake_by_owner(
         });
     }
     match wake(control, agent, WakeCause::of(TurnCause::Owner)).await? {
-        Woken::Kept => Ok(()),
-        Woken::NoProcess => Err(AgentProcessError::Unknown),
+        WakeOutcome::Kept => Ok(()),
+        WakeOutcome::NoProcess => Err(AgentProcessError::Unknown),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_control::agent_turns::{self, Woken};
+use void_control::agent_turns::{self, WakeOutcome};
 use void_control::conversations::{self, Answering, Begun};
 use void_control::freezes;
 use void_control::tree::{self, TreePlaces};
@@ -69,7 +69,7 @@ fn reminder(which: &str) -> WakeCause {
     })
 }
 
-async fn wake(plane: &Plane, who: &str, cause: WakeCause) -> Woken {
+async fn wake(plane: &Plane, who: &str, cause: WakeCause) -> WakeOutcome {
     let who = name(who);
     plane
         .inside(async move |control, _| agent_turns::wake(&control, &who, cause).await.unwrap())
@@ -155,7 +155,7 @@ async fn what_wakes_an_agent_is_one_turn_and_goes_with_its_end(plane: &mut Plane
     for nobody in ["little-blue", "root", "carol"] {
         assert_eq!(
             wake(plane, nobody, reminder("r-1")).await,
-            Woken::NoProcess,
+            WakeOutcome::NoProcess,
             "{nobody}"
         );
     }
@@ -163,7 +163,7 @@ async fn what_wakes_an_agent_is_one_turn_and_goes_with_its_end(plane: &mut Plane
     for (message, source) in [("m-1", "a page"), ("m-2", "a page"), ("m-3", "a log")] {
         assert_eq!(
             wake(plane, "alice", mail(message, source)).await,
-            Woken::Kept
+            WakeOutcome::Kept
         );
     }
     wake(plane, "alice", reminder("r-1")).await;

@@ -7,10 +7,9 @@ use axum::http::HeaderMap;
 use axum::routing::post;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json as value;
-use void_agent::turns::{Asks, FileOutcome, LedCall, NextStep, NotLed};
+use void_agent::turns::{Asks, FileCall, FileOutcome, FileWish, LedCall, NextStep, NotLed};
 use void_api::agent_turns::{
-    AgentWokenResponse, TakenTurnResponse, TurnCallResponse, TurnStepResponse,
+    AgentWokenResponse, TakenTurnResponse, TurnCallResponse, TurnFileResponse, TurnStepResponse,
 };
 use void_control::{Ctx, agent_turns};
 use void_domain::actors::Actor;
@@ -41,7 +40,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: "POST",
-        path: "/api/agents/{name}/turns/{turn}/step",
+        path: "/api/agents/{name}/turns/{id}/step",
         access: Access::OwnProcess,
         operation: "stepTurn",
         summary: "The next step of a turn: its model is asked, with what came of the files of the step before",
@@ -52,7 +51,7 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         method: "POST",
-        path: "/api/agents/{name}/turns/{turn}/calls",
+        path: "/api/agents/{name}/turns/{id}/calls",
         access: Access::OwnProcess,
         operation: "answerCall",
         summary: "Have the server answer one of the model's calls",
@@ -174,7 +173,40 @@ async fn lead(
 fn told(call: &LedCall) -> TurnCallResponse {
     TurnCallResponse {
         call: call.number,
-        file: call.file.as_ref().map(|file| value!(file)),
+        file: call.file.as_ref().map(file),
+    }
+}
+
+fn file(asked: &FileCall) -> TurnFileResponse {
+    let told = TurnFileResponse {
+        agent: asked.agent.to_string(),
+        path: asked.path.clone(),
+        wish: "list".into(),
+        from: None,
+        bytes_max: None,
+        text: None,
+        find: None,
+        replace: None,
+    };
+    match &asked.wish {
+        FileWish::List => told,
+        FileWish::Read { from, bytes_max } => TurnFileResponse {
+            wish: "read".into(),
+            from: Some(*from),
+            bytes_max: Some(*bytes_max),
+            ..told
+        },
+        FileWish::Write { text } => TurnFileResponse {
+            wish: "write".into(),
+            text: Some(text.clone()),
+            ..told
+        },
+        FileWish::Edit { find, replace } => TurnFileResponse {
+            wish: "edit".into(),
+            find: Some(find.clone()),
+            replace: Some(replace.clone()),
+            ..told
+        },
     }
 }
 

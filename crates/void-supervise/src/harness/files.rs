@@ -206,7 +206,7 @@ fn place<'a>(
     makes: bool,
 ) -> Result<(OwnedFd, &'a str), FileFailure> {
     let (name, folders) = path.split_last().ok_or(FileFailure::NotAFile)?;
-    Ok((walk(root, folders, makes)?, name))
+    Ok((walk(root, folders, makes)?, *name))
 }
 
 fn walk(root: BorrowedFd<'_>, path: &[&str], makes: bool) -> Result<OwnedFd, FileFailure> {

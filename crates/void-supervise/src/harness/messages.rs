@@ -43,17 +43,17 @@ pub(super) enum FileWish {
 
 #[derive(Debug, Serialize)]
 pub(super) struct StepAnswers {
-    pub answers: Vec<Answer>,
+    pub answers: Vec<FileAnswer>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Answer {
+pub(super) struct FileAnswer {
     pub call: usize,
     pub file: FileOutcome,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Call {
+pub(super) struct CallNumber {
     pub call: usize,
 }
 

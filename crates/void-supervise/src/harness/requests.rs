@@ -2,17 +2,22 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::messages::{Answer, Call, Step, StepAnswers, TakenTurn};
+use super::messages::{CallNumber, FileAnswer, Step, StepAnswers, TakenTurn};
 use crate::orders::TokenText;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A step of a turn is an answer of a model; the turn's own limit is shorter.
 const STEP_PATIENCE: Duration = Duration::from_secs(150);
+const TOO_MANY: u16 = 429;
+const PAUSE: Duration = Duration::from_secs(1);
+/// So often in a row it takes a no for *later*.
+const HELD_BACK_MAX: u32 = 10;
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 const ANSWER_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Words of a refusal that its log shows.
@@ -37,7 +42,7 @@ pub(super) enum ApiError {
 }
 
 /// A request of its own making.
-struct Asked<'a> {
+struct HttpRequest<'a> {
     method: &'static str,
     path: &'a str,
     pass: Option<&'a TokenText>,
@@ -61,7 +66,7 @@ impl Api {
     /// Whether the server knows this agent by its token. What the agent may is another question.
     pub(super) fn present_itself(&self) -> Result<(), ApiError> {
         let path = format!("/api/agents/{}/process", self.name);
-        let (status, _) = self.send(&Asked {
+        let (status, _) = self.send(&HttpRequest {
             method: "GET",
             path: &path,
             pass: None,
@@ -92,7 +97,7 @@ impl Api {
         &self,
         turn: &str,
         pass: &TokenText,
-        answers: Vec<Answer>,
+        answers: Vec<FileAnswer>,
     ) -> Result<Step, ApiError> {
         let path = format!("/api/agents/{}/turns/{turn}/step", self.name);
         self.post(&path, Some(pass), &StepAnswers { answers }, STEP_PATIENCE)
@@ -101,7 +106,7 @@ impl Api {
     /// Has the server answer one of the model's calls.
     pub(super) fn call(&self, turn: &str, pass: &TokenText, call: usize) -> Result<Step, ApiError> {
         let path = format!("/api/agents/{}/turns/{turn}/calls", self.name);
-        self.post(&path, Some(pass), &Call { call }, STEP_PATIENCE)
+        self.post(&path, Some(pass), &CallNumber { call }, STEP_PATIENCE)
     }
 
     fn post<T: DeserializeOwned>(
@@ -112,13 +117,24 @@ impl Api {
         patience: Duration,
     ) -> Result<T, ApiError> {
         let body = serde_json::to_string(body).map_err(|_| ApiError::Garbled)?;
-        let (status, answer) = self.send(&Asked {
+        let asked = HttpRequest {
             method: "POST",
             path,
             pass,
             body: Some(body),
             patience,
-        })?;
+        };
+        let mut held_back = 0;
+        let (status, answer) = loop {
+            match self.send(&asked)? {
+                // Nothing of it was done: it is asked again, later.
+                (TOO_MANY, _) if held_back < HELD_BACK_MAX => {
+                    held_back += 1;
+                    thread::sleep(PAUSE);
+                }
+                answered => break answered,
+            }
+        };
         match status {
             200 => serde_json::from_slice(&answer).map_err(|_| ApiError::Garbled),
             401 => Err(ApiError::Unknown),
@@ -130,7 +146,7 @@ impl Api {
         }
     }
 
-    fn send(&self, asked: &Asked<'_>) -> Result<(u16, Vec<u8>), ApiError> {
+    fn send(&self, asked: &HttpRequest<'_>) -> Result<(u16, Vec<u8>), ApiError> {
         let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(asked.patience))?;
@@ -155,12 +171,11 @@ impl Api {
         // A connection that is closed with something unread is reset: all of it is read.
         let mut answer = Vec::new();
         let read = stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
-        let (status, body) = split(&answer).ok_or(ApiError::Garbled)?;
-        // Whoever was told how long it is has it whole, however the connection ended.
-        match (read, body.len()) {
-            (Ok(_), _) => Ok((status, body.to_vec())),
-            (Err(error), 0) => Err(error.into()),
-            (Err(_), _) => Err(ApiError::Garbled),
+        match (split(&answer), read) {
+            // Whoever was told how long it is has it whole, however the connection ended.
+            (Some((status, body)), _) => Ok((status, body.to_vec())),
+            (None, Err(error)) => Err(error.into()),
+            (None, Ok(_)) => Err(ApiError::Garbled),
         }
     }
 }
