@@ -92,7 +92,7 @@ export function vaultImport(space, sendButton, changed) {
         onchange: () => void look([...(input.files ?? [])]),
       })
     );
-    return el("label", { class: "stack tight grow" }, el("span", { class: "small" }, label), input);
+    return el("label", { class: "kb-pick" }, el("span", { class: "small" }, label), input);
   };
   const folder = picker(t("vault.choose_folder"), { webkitdirectory: true });
   const files = picker(t("vault.choose_files"), { accept: ".md,.zip,image/*,application/pdf,*/*" });
