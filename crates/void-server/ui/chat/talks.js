@@ -26,7 +26,10 @@ const OLDER = 60;
 /** @type {Map<string, Talk>} */
 const talks = new Map();
 
-/** @typedef {{kind: "space" | "page" | "task" | "project" | "ref" | "service" | "action", id: string}} About what a talk is about */
+/**
+ * @typedef {{kind: "space" | "page" | "task" | "project" | "ref" | "service" | "action", id: string}} About what
+ * a talk is about
+ */
 
 /** @param {string} slug @param {string} space @param {About | null} [about] */
 const keyOfTalk = (slug, space, about = null) => `${space} ${slug} ${about ? `${about.kind}:${about.id}` : ""}`;

@@ -1,6 +1,6 @@
 // @ts-check
-// What comes into a space and goes out of it: its files, an export of Karakeep, and a folder of Markdown, here or by the commands
-// that do it where Void runs.
+// What comes into a space and goes out of it: its files, an export of Karakeep, and a folder of Markdown, here or by
+// the commands that do it where Void runs.
 
 import { del, get, post, postFile, sendFile, sentence } from "../lib/api.js";
 import { el, keyed, mount, visible } from "../lib/dom.js";

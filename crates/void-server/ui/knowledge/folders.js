@@ -1,6 +1,6 @@
 // @ts-check
-// A folder of this device as the server hears of it: a hash, a kind and a path for each file. The same as `void kb import` tells
-// it; whatever is judged otherwise here is judged again by the server before it is stored.
+// A folder of this device as the server hears of it: a hash, a kind and a path for each file. The same as `void kb
+// import` tells it; whatever is judged otherwise here is judged again by the server before it is stored.
 
 import { sha256 } from "../lib/sha256.js";
 import { entriesOf } from "../lib/zips.js";
@@ -14,7 +14,10 @@ const PATH_BYTES_MAX = 1024;
 const HEAD_CHARS_MAX = 16 * 1024;
 
 /** @typedef {{path: string, size: number, bytes: () => Promise<Uint8Array<ArrayBuffer>>}} Source */
-/** @typedef {{sources: Source[], skipped: string[], isWhole: boolean}} Chosen What was chosen; a whole one has all that there is. */
+/**
+ * @typedef {{sources: Source[], skipped: string[], isWhole: boolean}} Chosen What was chosen; a whole one has
+ * all that there is.
+ */
 /** @typedef {{lines: string[], unread: string[], byPath: Map<string, {hash: string, source: Source}>}} Folder */
 
 /** The files of a folder, of an archive, or a few by themselves. @param {File[]} files @returns {Promise<Chosen>} */

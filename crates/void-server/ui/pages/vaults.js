@@ -1,6 +1,6 @@
 // @ts-check
-// A folder of Markdown comes into a space and goes out of it: first what would be done, then it is done in pieces. Whatever ends
-// in the middle is ended by the same once more.
+// A folder of Markdown comes into a space and goes out of it: first what would be done, then it is done in pieces.
+// Whatever ends in the middle is ended by the same once more.
 
 import { ApiError, post, sentence } from "../lib/api.js";
 import { el, mount, visible } from "../lib/dom.js";
@@ -15,7 +15,10 @@ import { chosenFiles, isTooLarge, readFolder } from "../knowledge/folders.js";
 /** @import { VaultConflict, VaultImportPlan, VaultStep, VaultWrite } from "../types/api.js" */
 /** @import { Chosen, Folder } from "../knowledge/folders.js" */
 
-/** A button that waits for what it does, as the other parts of Knowledge have it. @typedef {(word: string, act: () => Promise<unknown>, kind?: string) => HTMLElement} SendButton */
+/**
+ * A button that waits for what it does, as the other parts of Knowledge have it.
+ * @typedef {(word: string, act: () => Promise<unknown>, kind?: string) => HTMLElement} SendButton
+ */
 
 const STEPS_MAX = 64;
 const PIECE_BYTES_MAX = 4 * 1024 * 1024;
@@ -23,7 +26,12 @@ const SHOWN_MAX = 50;
 const TRIES_MAX = 30;
 const BETWEEN_TRIES_MS = 1000;
 
-/** What the server does when others are at it: it is asked again. @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
+/**
+ * What the server does when others are at it: it is asked again.
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @returns {Promise<T>}
+ */
 async function patiently(ask) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -92,7 +100,7 @@ export function vaultImport(space, sendButton, changed) {
         onchange: () => void look([...(input.files ?? [])]),
       })
     );
-    return el("label", { class: "stack tight grow" }, el("span", { class: "small" }, label), input);
+    return el("label", { class: "kb-pick" }, el("span", { class: "small" }, label), input);
   };
   const folder = picker(t("vault.choose_folder"), { webkitdirectory: true });
   const files = picker(t("vault.choose_files"), { accept: ".md,.zip,image/*,application/pdf,*/*" });
@@ -126,7 +134,11 @@ export function vaultImport(space, sendButton, changed) {
   );
 }
 
-/** Of a few files by themselves nothing else is gone, and nothing has moved. @param {VaultImportPlan} plan @param {Chosen} all */
+/**
+ * Of a few files by themselves nothing else is gone, and nothing has moved.
+ * @param {VaultImportPlan} plan
+ * @param {Chosen} all
+ */
 const narrowed = (plan, { isWhole }) => (isWhole ? plan : { ...plan, gone: [], rename: [] });
 
 /** @typedef {{all: Chosen, found: Folder, plan: VaultImportPlan}} Review */
@@ -204,7 +216,12 @@ const conflicts = (left) =>
         ),
       );
 
-/** What has no file to send, in the order in which no path is held twice. @param {VaultImportPlan} plan @param {boolean} isRemoving @returns {VaultStep[]} */
+/**
+ * What has no file to send, in the order in which no path is held twice.
+ * @param {VaultImportPlan} plan
+ * @param {boolean} isRemoving
+ * @returns {VaultStep[]}
+ */
 const small = (plan, isRemoving) => [
   ...(isRemoving ? plan.gone : []).map(({ path }) => ({ step: /** @type {const} */ ("remove"), path })),
   ...plan.rename.map(({ from, to }) => ({ step: /** @type {const} */ ("move"), path: from, to })),
@@ -284,7 +301,12 @@ const report = (done, left, isStopped) =>
     conflicts(left),
   );
 
-/** The file as it was when the plan was made, or why not. @param {Folder} found @param {string} path @returns {Promise<VaultStep | string>} */
+/**
+ * The file as it was when the plan was made, or why not.
+ * @param {Folder} found
+ * @param {string} path
+ * @returns {Promise<VaultStep | string>}
+ */
 async function put(found, path) {
   const known = found.byPath.get(path);
   if (!known) return t("vault.changed");
@@ -346,7 +368,12 @@ export function vaultExport(space, title, sendButton) {
   );
 }
 
-/** @param {string} space @param {VaultWrite[]} all @param {ZipWriter} zip @param {(done: number, all: number) => boolean} at */
+/**
+ * @param {string} space
+ * @param {VaultWrite[]} all
+ * @param {ZipWriter} zip
+ * @param {(done: number, all: number) => boolean} at
+ */
 async function pack(space, all, zip, at) {
   let [next, count] = [0, 0];
   at(0, all.length);

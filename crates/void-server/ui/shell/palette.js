@@ -27,7 +27,10 @@ const KEPT = ["space", "project", "page", "task", "ref"];
 
 /** @import { SearchSpan } from "../types/api.js" */
 
-/** @typedef {{words: string, id?: string, excerpt?: SearchSpan[], kind: string, pill?: HTMLElement, act: () => void}} Entry */
+/**
+ * @typedef {{words: string, id?: string, excerpt?: SearchSpan[], kind: string, pill?: HTMLElement, act: () =>
+ * void}} Entry
+ */
 
 /**
  * @template T

@@ -13,7 +13,7 @@ const OLD: &str = "Restart it.\n";
 const NEW: &str = "Restart it gently.\n";
 
 /// What is kept, and a draft of each operation that waits.
-struct Play {
+struct DraftPlay {
     lab: Lab,
     space: String,
     changed: String,
@@ -22,7 +22,7 @@ struct Play {
     drafts: [String; 3],
 }
 
-impl Play {
+impl DraftPlay {
     fn of(engine: Engine) -> Self {
         let mut lab = Lab::new();
         lab.database_url = (engine == Engine::Postgres).then(postgres_database);
@@ -137,7 +137,7 @@ impl Play {
 
 /// Whether the process was killed at the point; the checks have passed if this returns.
 fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
-    let play = Play::of(engine);
+    let play = DraftPlay::of(engine);
     let chosen = format!("{point}#{occurrence}");
     let mut server = play.lab.serve(&[("VOID_FAILPOINT", &chosen)]);
     let (told, gone) = match server.has_ended() {
