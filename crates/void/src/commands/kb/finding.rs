@@ -2,7 +2,6 @@
 //! means several, they are named.
 
 use serde::Deserialize;
-use serde_json::Value;
 use void_api::bounds::UUID;
 use void_api::search::SearchResponse;
 use void_api::spaces::SpacesResponse;
