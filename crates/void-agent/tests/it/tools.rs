@@ -1,6 +1,7 @@
 //! The tools as chat and MCP call them: what they take, what they give, and as whom they act.
 
 mod capabilities;
+mod members;
 
 use serde_json::{Map, Value, json};
 use void_agent::tools::{self, Effect, Notes, REGISTRIES, Registry, Scope, TOOLS, Tool, ToolError};

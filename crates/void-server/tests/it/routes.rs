@@ -35,6 +35,7 @@ mod previews;
 mod projects;
 pub mod proposals;
 mod quarantine;
+mod questions;
 mod refs;
 mod revisions;
 mod runbooks;
