@@ -17,7 +17,7 @@ use void_testkit::eventually;
 use void_tree::{Operation, Right};
 
 use crate::callers::{agent, others, owner};
-use crate::kin::{self, MEMBERS, begin, called, name, outside};
+use crate::kin::{MEMBERS, begin, called, name, outside};
 use crate::planes::Plane;
 
 stories!(
