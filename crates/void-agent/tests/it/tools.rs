@@ -3,6 +3,7 @@
 mod capabilities;
 mod from_above;
 mod loads;
+mod members;
 
 use serde_json::{Map, Value, json};
 use void_agent::tools::{

@@ -133,7 +133,7 @@ async fn who_may_ask_whom_is_what_the_tree_says(plane: &mut Plane) {
         asked(plane, one, "owner").await;
     }
     // Oneself, one's parent, those beside, everybody below.
-    assert_eq!(alone, 6 + 5 + 4 + 8);
+    assert_eq!(alone, 6 + 5 + 4 + 9);
     let told = plane.audited("question.asked").await;
     assert_eq!(told.len(), alone + MEMBERS.len());
     assert_eq!(told[0]["reason"], "Which disk?");

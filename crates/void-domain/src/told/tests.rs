@@ -65,7 +65,8 @@ fn proposals() -> Vec<Example> {
         .into_iter()
         .filter(|kind| kind.is_of_proposal());
     kinds
-        .map(|kind| (kind.as_str(), Some(PROPOSAL), step.clone(), heard.clone()))
+        .flat_map(EventKind::verbs)
+        .map(|verb| (*verb, Some(PROPOSAL), step.clone(), heard.clone()))
         .collect()
 }
 
@@ -260,7 +261,8 @@ fn every_verb_is_one_event_and_every_step_of_a_proposal_has_its_own() {
         }
         let noun = kind.as_str().split_once('.').map(|(noun, _)| noun);
         assert_eq!(kind.is_of_proposal(), noun == Some("proposal"), "{kind:?}");
-        if kind.is_of_proposal() {
+        // What is done to a request from above moves it nowhere, and is one event.
+        if kind.is_of_proposal() && kind != EventKind::ProposalHeld {
             assert_eq!(kind.verbs(), [kind.as_str()]);
         }
     }

@@ -273,7 +273,10 @@ impl Reader<'_> {
             .get(..start.len() - self.rest.len())
             .unwrap_or_default();
         let digits = token.strip_prefix('-').unwrap_or(token);
-        if digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") {
+        let follows = digits
+            .strip_prefix('0')
+            .and_then(|rest| rest.chars().next());
+        if follows.is_some_and(|next| next.is_ascii_digit()) {
             return Err(self.error(format!("{} has a leading zero", shown(token))));
         }
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

@@ -407,6 +407,19 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/api/agents/sentinel/can?limit=2".into(), None),
         (
             "POST",
+            "/api/questions".into(),
+            Some(json!({"to": "sentinel", "text": "all well?", "options": ["yes", "no"]})),
+        ),
+        ("GET", "/api/questions?open=true".into(), None),
+        (
+            "POST",
+            "/api/reminders".into(),
+            Some(json!({"agent": "sentinel", "text": "look", "every_s": 3_600})),
+        ),
+        ("GET", "/api/reminders?agent=sentinel".into(), None),
+        ("GET", "/api/agents/sentinel/loose-ends".into(), None),
+        (
+            "POST",
             "/api/agents/sentinel/move".into(),
             Some(json!({"parent": "little-blue"})),
         ),
@@ -456,6 +469,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     // a program in a turn, a phone, a node, a browser, a token that has read a stranger's text.
     asked.extend([
         "wakeAgent",
+        "answerQuestion",
+        "cancelQuestion",
+        "cancelReminder",
         "pairChannel",
         "unpairChannel",
         "retryNotification",

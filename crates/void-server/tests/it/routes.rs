@@ -38,6 +38,7 @@ mod previews;
 mod projects;
 pub mod proposals;
 mod quarantine;
+mod questions;
 mod refs;
 mod revisions;
 mod runbooks;

@@ -44,6 +44,7 @@ mod notifications;
 mod proposals;
 mod prunes;
 mod quarantine;
+mod questions;
 mod records;
 mod retention;
 mod rollbacks;

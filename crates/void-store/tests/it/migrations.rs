@@ -497,7 +497,7 @@ async fn deliveries_and_keys_from_before_alerts_stay() {
     let shape = row(
         "SELECT group_concat(\"table\", ' ') FROM (SELECT DISTINCT \"table\" FROM pragma_foreign_key_list('notifications') ORDER BY 1)",
     );
-    assert_eq!(shape, "alerts notifications proposals");
+    assert_eq!(shape, "alerts notifications proposals questions");
 }
 
 /// What is not Void's could refuse a freeze, or undo it.

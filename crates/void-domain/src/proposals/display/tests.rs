@@ -158,9 +158,14 @@ fn every_state_of_a_proposal_is_shown_as_one() {
     let mut seen: BTreeSet<DisplayState> = BTreeSet::new();
     let mut statuses = BTreeSet::from([Status::Approved]);
     for (proposal, shown) in cases {
-        // Nothing but an approved one is held.
+        // Nothing but an approved one is held, and from above also one that waits.
         for hold in HOLDS {
-            assert_eq!(DisplayState::of(&proposal, hold), shown, "{hold:?}");
+            let is_open = proposal.status() == Status::Pending;
+            let expected = match hold {
+                StartHold::FromAbove if is_open => DisplayState::HeldFromAbove,
+                _ => shown,
+            };
+            assert_eq!(DisplayState::of(&proposal, hold), expected, "{hold:?}");
         }
         seen.insert(shown);
         statuses.insert(proposal.status());
@@ -196,10 +201,13 @@ fn what_a_foreign_executor_takes_waits_for_it() {
     by_file.subject.action_mut().unwrap().execution = Execution::from_definition(&definition);
     assert!(by_file.subject.is_by_file());
     for hold in HOLDS {
-        assert_eq!(
-            DisplayState::of(&by_file, hold),
-            DisplayState::WaitsForTarget
-        );
+        let expected = match hold {
+            StartHold::FromAbove => DisplayState::HeldFromAbove,
+            StartHold::Nothing | StartHold::Target | StartHold::Freeze => {
+                DisplayState::WaitsForTarget
+            }
+        };
+        assert_eq!(DisplayState::of(&by_file, hold), expected);
     }
 }
 
