@@ -1,7 +1,7 @@
 //! The tools of whoever has a position in the tree: who has them, and that what is read by them marks its reader.
 
 use serde_json::{Map, Value, json};
-use void_agent::tools::{self, Notes, Outcome, Scope, TOOLS, TREE_TOOLS, ToolError};
+use void_agent::tools::{self, Notes, Outcome, REGISTRIES, Reach, Scope, TOOLS, ToolError};
 use void_control::Ctx;
 use void_control::tree::{self, TreePlaces};
 use void_domain::capabilities::{Capabilities, Capability};
@@ -38,7 +38,7 @@ async fn call(
     read: &[&str],
     arguments: Value,
 ) -> Result<Outcome, ToolError> {
-    let tool = TREE_TOOLS.into_iter().find(|one| one.name == tool).unwrap();
+    let tool = TOOLS.into_iter().find(|one| one.name == tool).unwrap();
     let taint = Taint::from_sources(read.iter().map(|&one| one.to_owned()).collect());
     let (scope, notes) = (Scope::of_turn(None, None), Notes::default());
     let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
@@ -49,24 +49,28 @@ async fn call(
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_stands_in_the_tree_has_its_tools_and_nobody_else() {
     let (room, _) = room([]).await;
-    let names = |ctx: &Ctx| -> Vec<&'static str> {
-        tools::for_member(&room.control, ctx)
-            .map(|tool| tool.name)
-            .collect()
+    let names = |ctx: &Ctx, of_tree: bool| -> Vec<&'static str> {
+        let offered = tools::for_turn(&room.control, ctx);
+        let wanted = offered.filter(|tool| (tool.reach == Reach::Tree) == of_tree);
+        wanted.map(|tool| tool.name).collect()
     };
     let sentinel = ctx(&room, "sentinel").await;
-    let chat: Vec<&str> = tools::for_chat(&sentinel).map(|tool| tool.name).collect();
-    assert_eq!(names(&sentinel), chat, "no tree was opened");
+    let chat = names(&sentinel, false);
+    assert!(names(&sentinel, true).is_empty(), "no tree was opened");
     with_tree(&room).await;
-    let all = ["ask", "answer", "remind", "cancel", "loose_ends"];
-    assert_eq!(names(&sentinel), [&chat[..], &all].concat());
-    // A token from outside stands nowhere, and none of these is among the tools of chat and MCP.
+    let own = ["ask", "answer", "remind", "cancel", "loose_ends"];
+    let all = [&["send", "recv", "wake"][..], &own].concat();
+    assert_eq!(names(&sentinel, true), all);
+    // A token from outside stands nowhere, and none of these is in a set that a client asks for.
     let outside = Ctx {
         is_from_outside: true,
         ..sentinel.clone()
     };
-    assert_eq!(names(&outside), chat);
-    assert!(TOOLS.iter().all(|tool| !all.contains(&tool.name)));
+    assert!(names(&outside, true).is_empty());
+    assert_eq!(names(&outside, false), chat);
+    for set in &REGISTRIES {
+        assert!(all.iter().all(|tool| set.get(tool).is_none()));
+    }
     for (tool, arguments) in [
         ("ask", json!({"to": "owner", "text": "?"})),
         ("remind", json!({"text": "x", "every_s": 300})),
@@ -79,7 +83,7 @@ async fn whoever_stands_in_the_tree_has_its_tools_and_nobody_else() {
     let refused = call(&room, &outside, "loose_ends", &[], json!({}))
         .await
         .unwrap_err();
-    assert_eq!(refused.code, FailureCode::NotFound);
+    assert_eq!(refused.code, FailureCode::Forbidden);
 }
 
 #[tokio::test(flavor = "multi_thread")]
