@@ -29,17 +29,21 @@ pub(crate) struct AgentAskArgs {
 }
 
 #[derive(Debug, Clone, Args)]
-#[group(id = "when", required = true, multiple = false, args = ["at", "every", "cron"])]
 pub(crate) struct AgentRemindArgs {
     /// The agent's name in the tree
     pub name: String,
     /// What it is woken with
     pub text: String,
     /// Once: a time of day such as 22:00, or a moment such as 2026-11-16T22:00:00Z
-    #[arg(long, value_name = "TIME")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        required_unless_present_any = ["every", "cron"],
+        conflicts_with_all = ["every", "cron"]
+    )]
     pub at: Option<String>,
     /// Again and again, such as 30m or 6h
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "cron")]
     pub every: Option<String>,
     /// As five fields of cron say: minute hour day month weekday
     #[arg(long, value_name = "FIELDS")]
