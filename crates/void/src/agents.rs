@@ -85,7 +85,7 @@ pub(crate) fn of_processes(
         };
         agents.insert(name, Arc::new(agent));
     }
-    Ok(Arc::new(move |name| match agents.get(name) {
+    Ok(Arc::new(move |name: &AgentName| match agents.get(name) {
         Some(agent) => Arc::clone(agent),
         None => Arc::new(Agent::of_process(name, "builtin", Arc::new(BuiltinBrain))),
     }))

@@ -22,6 +22,7 @@ use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::embeddings::EmbeddingsConfig;
 use void_control::instances::{Identity, StartError};
 use void_control::{Clock, Control, ControlConfig, Limits};
+use void_domain::agents::AgentName;
 use void_domain::capabilities::Capability;
 use void_domain::facts::Fact;
 use void_domain::instances::InstanceName;
@@ -569,5 +570,7 @@ impl Setup {
 
 /// Whoever has a process thinks by rules.
 fn by_rules() -> ProcessAgents {
-    Arc::new(|name| Arc::new(Agent::of_process(name, "builtin", Arc::new(BuiltinBrain))))
+    Arc::new(|name: &AgentName| {
+        Arc::new(Agent::of_process(name, "builtin", Arc::new(BuiltinBrain)))
+    })
 }

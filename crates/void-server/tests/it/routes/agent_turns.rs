@@ -152,7 +152,10 @@ async fn a_pass_is_worth_nothing_without_its_process_and_its_turn() {
             with_pass(&app, &alice, &pass),
             step("alice", &text(&of_bob, "turn")),
         ),
-        (with_pass(&app, &alice, "void_turn_x"), step("alice", &turn)),
+        (
+            with_pass(&app, &alice, "void_turn_nobody_has"),
+            step("alice", &turn),
+        ),
         (with_pass(&app, &alice, &pass), step("alice", "no-id")),
     ] {
         caller.post(&path, nothing()).await.error(404, "not_found");
