@@ -472,8 +472,7 @@ async fn a_paused_agent_stays_so_over_a_restart(plane: &mut Plane) {
 }
 
 /// Says that it is asleep where the file is, and ends where it is not.
-const WHERE_THE_FILE_IS: &str =
-    "[ -e \"$0\" ] || exit 3; echo asleep >&0; while read -r word; do :; done";
+const WHERE_THE_FILE_IS: &str = "read -r token; read -r plan; [ -e \"$0\" ] || exit 3; echo asleep >&0; while read -r word; do :; done";
 
 async fn an_agent_that_ends_unasked_is_told_and_told_again_when_it_is_there(plane: &mut Plane) {
     let file = plane.machine.path().join("there");

@@ -81,6 +81,8 @@ impl Proposal {
                 | Cancellation::Restored
                 | Cancellation::NotOnRecord,
             ) => true,
+            // What policy let through; a person's yes is not vetoed.
+            (State::Approved { approval }, Cancellation::Vetoed) => approval.is_by_policy(),
             _ => false,
         };
         if !allowed {
