@@ -175,7 +175,7 @@ pub async fn list_undeliverable(
     let sql = concat!(
         "SELECT ",
         columns!(),
-        ", CASE WHEN receiver IN (SELECT name FROM agents WHERE withdrawn_at IS NOT NULL) THEN 1 ELSE 0 END AS gone \
+        ", CAST(CASE WHEN receiver IN (SELECT name FROM agents WHERE withdrawn_at IS NOT NULL) THEN 1 ELSE 0 END AS BIGINT) AS gone \
          FROM agent_messages WHERE ended_at IS NULL AND (expires_at <= $1 OR receiver IN \
          (SELECT name FROM agents WHERE withdrawn_at IS NOT NULL)) ORDER BY expires_at, id LIMIT $2"
     );

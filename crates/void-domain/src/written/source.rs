@@ -349,7 +349,10 @@ mod tests {
                 }
                 (Class::Invalid, read) => {
                     let words = read.map_err(|error| error.words()).unwrap_err();
-                    assert!(words.starts_with("not valid JSON: "), "{shown}: {words}");
+                    // What is too deep is not read to its end.
+                    let is_named = words.starts_with("not valid JSON: ")
+                        || words.starts_with("nested deeper than");
+                    assert!(is_named, "{shown}: {words}");
                 }
                 (Class::Open, _) => {}
             }

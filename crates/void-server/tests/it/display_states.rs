@@ -67,6 +67,11 @@ impl Stand {
         }
         let id = created.proposal.id;
         write(&app, steps_to(shown, created)).await;
+        if shown == DisplayState::HeldFromAbove {
+            let path = format!("/api/proposals/{id}/hold");
+            let reason = json!({"reason": "not yet"});
+            app.owner().post(&path, reason).await.ok();
+        }
         let read = app.store.read(move |tx| Box::pin(proposals::find(tx, id)));
         let proposal = read.await.unwrap().unwrap().proposal;
         Self {

@@ -40,6 +40,7 @@ pub mod proposals;
 mod quarantine;
 mod questions;
 mod refs;
+mod reminders;
 mod revisions;
 mod runbooks;
 mod search;

@@ -50,12 +50,17 @@ async fn an_agent_confines_itself_sleeps_is_woken_and_sleeps_again() {
     if rustix::process::geteuid().is_root() {
         assert_knows_its_facts(pid, port);
     }
-    assert!(requests.try_recv().is_ok());
+    let first = requests.try_recv().unwrap();
+    assert!(
+        first.starts_with("GET /api/agents/alice/process HTTP/1.1\r\n"),
+        "{first}"
+    );
+    while requests.try_recv().is_ok() {}
     agents.wake("alice").await.unwrap();
     let request = tokio::task::spawn_blocking(move || requests.recv().unwrap());
     let request = request.await.unwrap();
     assert!(
-        request.starts_with("GET /api/agents/alice/process HTTP/1.1\r\n"),
+        request.starts_with("POST /api/agents/alice/turn HTTP/1.1\r\n"),
         "{request}"
     );
     assert!(request.contains(&format!("authorization: Bearer {TOKEN}\r\n")));
