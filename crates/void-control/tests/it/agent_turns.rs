@@ -120,9 +120,12 @@ async fn end(plane: &Plane, begun: Begun, failed: bool) -> bool {
 
 fn keys(begun: &Begun) -> Vec<(String, u32)> {
     let causes = begun.turn.causes.iter();
-    causes
+    let mut keys: Vec<_> = causes
         .map(|begun| (begun.cause.key(), begun.count))
-        .collect()
+        .collect();
+    // What came in the same millisecond has no order.
+    keys.sort();
+    keys
 }
 
 async fn waiting(plane: &Plane) -> Vec<(String, u32)> {

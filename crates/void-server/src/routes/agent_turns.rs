@@ -16,6 +16,7 @@ use void_domain::actors::Actor;
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
 use void_domain::ids::{AgentId, MessageId};
+use void_domain::limits::TURN_TOOL_CALLS_MAX;
 
 use super::agent_processes::{parse, refused};
 use crate::app::App;
@@ -83,6 +84,7 @@ pub(crate) struct StepRequest {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileAnswer {
+    #[schemars(range(max = TURN_TOOL_CALLS_MAX))]
     call: usize,
     file: FileOutcome,
 }
@@ -90,6 +92,7 @@ pub(crate) struct FileAnswer {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CallRequest {
+    #[schemars(range(max = TURN_TOOL_CALLS_MAX))]
     call: usize,
 }
 

@@ -20,6 +20,7 @@ pub const ROW: [&str; 27] = [
     "display_state",
     "error",
     "expires_at",
+    "holds",
     "id",
     "joined",
     "label",
