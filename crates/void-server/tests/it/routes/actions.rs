@@ -10,7 +10,7 @@ use crate::callers::Shows;
 use crate::masks::{is_time, masked, members};
 
 /// As CONTRACTS lists them.
-pub const ROW: [&str; 27] = [
+pub const ROW: [&str; 28] = [
     "action_id",
     "agent_id",
     "code",
