@@ -114,6 +114,13 @@ export interface Agent {
   withdrawn: boolean;
 }
 
+/** An agent that is no more. */
+export interface AgentDestroyed {
+  /** Where its folder lies, in the data folder. */
+  archive: string;
+  name: string;
+}
+
 export interface AgentLog {
   /** The newest last. An agent wrote them, and they may say anything. */
   lines: AgentLogLine[];
@@ -123,6 +130,17 @@ export interface AgentLogLine {
   at: string;
   /** Without tokens and control characters. */
   text: string;
+}
+
+export interface AgentLooseEnds {
+  agent: string;
+  /** What it asked and nobody answered yet. */
+  asked: Question[];
+  /** What it asked for and what waits for the owner. */
+  proposals: WaitingProposal[];
+  reminders: Reminder[];
+  /** What it was asked and did not answer yet. */
+  to_answer: Question[];
 }
 
 export interface AgentMessage {
@@ -188,11 +206,18 @@ export interface AgentMoveResponse {
   words: string[];
 }
 
+export interface AgentPause {
+  name: string;
+  paused: boolean;
+}
+
 /** How an agent's process stands. */
 export interface AgentProcess {
   /** How often it ended unasked in a row; 0 while it runs. */
   failures: number;
   name: string;
+  /** The owner paused it: it is not woken and gets no turn. */
+  paused: boolean;
   /** Of the process that runs. */
   pid: number | null;
   /** At this instance. */
@@ -216,6 +241,11 @@ export interface AgentWakeResponse {
   repeat: boolean;
 }
 
+/** Somebody was woken. */
+export interface AgentWoken {
+  name: string;
+}
+
 export interface AgentsResponse {
   agents: Agent[];
 }
@@ -228,6 +258,13 @@ export interface AllowedBy {
   id: string | null;
 }
 
+export interface AnswerQuestionRequest {
+  /** or the number of an option. */
+  option?: number | null;
+  /** Words, */
+  text?: string | null;
+}
+
 export interface ApproveRequest {
   /** The fingerprint that the node shows. */
   fingerprint: string;
@@ -235,6 +272,16 @@ export interface ApproveRequest {
 
 /** Nothing has to be said. */
 export type AskAgain = Record<string, unknown>;
+
+export interface AskQuestionRequest {
+  /** Seconds; a day if it is left out. */
+  expires_s?: number | null;
+  /** One line each, and no two alike. */
+  options?: string[];
+  text: string;
+  /** The agent. */
+  to: string;
+}
 
 export interface AttachRequest {
   /** Whom to talk to; if nobody is named, who answers in that space. */
@@ -414,6 +461,10 @@ export interface BridgeResponse {
   last_scan_at: string | null;
   /** What keeps it from working, if anything does. */
   problem: string | null;
+}
+
+export interface CallRequest {
+  call: number;
 }
 
 export interface CanResponse {
@@ -629,6 +680,8 @@ export interface CountsResponse {
   join: number;
   /** Everything that waits for a decision, drafts too. */
   proposal: number;
+  /** What agents ask the owner. */
+  question: number;
   /** Of the proposals, those that nobody could be told about. */
   untold: number;
 }
@@ -875,6 +928,40 @@ export interface FailedNotification {
   tries: number;
 }
 
+export interface FileAnswer {
+  call: number;
+  file: FileOutcome;
+}
+
+export interface FileEntry {
+  bytes: number;
+  kind: FileKind;
+  name: string;
+}
+
+export type FileFailure = 
+  | "not_found" | "not_a_file" | "not_a_folder" | "not_text" | "too_large" | "refused"
+  | "not_once";
+
+export type FileKind = "file" | "folder" | "other";
+
+/** What the process says came of it. */
+export type FileOutcome = {
+  entries: FileEntry[];
+  more: boolean;
+  outcome: "listed";
+} | {
+  bytes: number;
+  outcome: "read";
+  text: string;
+} | {
+  bytes: number;
+  outcome: "written";
+} | {
+  outcome: "failed";
+  why: FileFailure;
+};
+
 export interface Finding {
   /** The name of the check; stable. */
   check: string;
@@ -929,6 +1016,31 @@ export interface HealthResponse {
   /** `ok` or `unavailable`. */
   status: string;
   version: string;
+}
+
+/** What an agent above whoever asked, or the owner, put on a row. */
+export interface Hold {
+  at: string;
+  /** The name of an agent, or `owner`. */
+  by: string;
+  kind: "hold" | "veto" | "annotation";
+  /** When the owner lifted it; only a hold is lifted. */
+  lifted_at: string | null;
+  /** From 1, in the order in which they came. */
+  number: number;
+  /** What it is, in words of Void. */
+  sentence: string;
+  /** Foreign content that its writer had read. */
+  taint: string[];
+  /** The words of whoever did it; null for an agent, which sees that it was done and by whom. */
+  words: string | null;
+  /** How the words are marked. */
+  words_of: string;
+}
+
+export interface HoldRequest {
+  /** Why, for whoever looks at it and for the record. */
+  reason: string;
 }
 
 export interface Home {
@@ -1158,7 +1270,15 @@ export interface LoginResponse {
   rehearsal: boolean;
 }
 
-/** A JSON-RPC message of a client. */
+export interface LooseEndsResponse {
+  /** Whoever was asked for first, then those below who have something open. */
+  agents: AgentLooseEnds[];
+  /** What the first one had asked and was answered within the last seven days, newest first. */
+  answered: Question[];
+  /** There are more below than were looked at. */
+  is_cut: boolean;
+}
+
 export interface Mailbox {
   agent: string;
   counts: MailboxCounts;
@@ -1177,6 +1297,7 @@ export interface MailboxCounts {
   waiting: number;
 }
 
+/** A JSON-RPC message of a client. */
 export interface McpRequest {
   /** Text or a whole number; a message without one is not answered. */
   id?: string | number;
@@ -1733,6 +1854,74 @@ export interface Quarantined {
   since: string;
 }
 
+export interface Question {
+  /** Set if it was answered. */
+  answer: QuestionAnswer | null;
+  /** `owner`, or the name of an agent. */
+  asked: string;
+  asked_at: string;
+  /** `owner`, or the name of an agent. */
+  asker: string;
+  /** For people to say: `Q-` and four characters. */
+  code: string;
+  ended_at: string | null;
+  /** Who answered or took it back, as the record names them. */
+  ended_by: string | null;
+  expires_at: string;
+  id: string;
+  /** In this order; the first one is number 1. */
+  options: string[];
+  status: "open" | "answered" | "cancelled" | "expired";
+  /** What the asker had read that a stranger could have written. */
+  taint: string[];
+  /** The asker's own words, as they came. */
+  text: string;
+  /** Why it was cancelled: `withdrawn`, `gone` (asker or asked is not there any more) or `older_copy`. */
+  why: "withdrawn" | "gone" | "older_copy" | null;
+}
+
+export interface QuestionAnswer {
+  /** The number of the option that it is. */
+  option: number | null;
+  /** What whoever answered had read that a stranger could have written. */
+  taint: string[];
+  text: string;
+}
+
+/** An agent asks the owner something. */
+export interface QuestionItem {
+  /** Set if it was answered. */
+  answer: QuestionAnswer | null;
+  /** `owner`, or the name of an agent. */
+  asked: string;
+  asked_at: string;
+  /** `owner`, or the name of an agent. */
+  asker: string;
+  /** For people to say: `Q-` and four characters. */
+  code: string;
+  ended_at: string | null;
+  /** Who answered or took it back, as the record names them. */
+  ended_by: string | null;
+  expires_at: string;
+  id: string;
+  kind: "question";
+  /** In this order; the first one is number 1. */
+  options: string[];
+  status: "open" | "answered" | "cancelled" | "expired";
+  /** What the asker had read that a stranger could have written. */
+  taint: string[];
+  /** The asker's own words, as they came. */
+  text: string;
+  /** Why it was cancelled: `withdrawn`, `gone` (asker or asked is not there any more) or `older_copy`. */
+  why: "withdrawn" | "gone" | "older_copy" | null;
+}
+
+export interface QuestionsResponse {
+  next: string | null;
+  /** Newest first. */
+  questions: Question[];
+}
+
 export interface RecentResponse {
   recent: Row[];
 }
@@ -1823,6 +2012,36 @@ export interface RefsResponse {
   next: string | null;
   /** What was changed last comes first. */
   refs: RefHead[];
+}
+
+export interface Reminder {
+  /** Who is reminded. */
+  agent: string;
+  cron: string | null;
+  every_s: number | null;
+  fired_count: number;
+  id: string;
+  kind: "once" | "every" | "cron";
+  last_fired_at: string | null;
+  next_at: string | null;
+  set_at: string;
+  /** Who set it, as the record names them. */
+  set_by: string;
+  status: "active" | "done" | "cancelled";
+  /** What whoever set it had read that a stranger could have written. */
+  taint: string[];
+  /** In the words of whoever set it. */
+  text: string;
+  zone: string | null;
+}
+
+export interface ReminderCancelledResponse {
+  cancelled: boolean;
+}
+
+export interface RemindersResponse {
+  /** Active ones, the next one first. */
+  reminders: Reminder[];
 }
 
 export interface RemovedResponse {
@@ -1997,6 +2216,7 @@ export interface Row {
     | "starting"
     | "waits_for_target"
     | "held_by_freeze"
+    | "held_from_above"
     | "running"
     | "being_checked"
     | "verified"
@@ -2011,6 +2231,11 @@ export interface Row {
     | "refused";
   error: RowError | null;
   expires_at: string;
+  /**
+   * What agents above whoever asked, and the owner, put on it, oldest first. While a hold of them is not lifted nothing
+   * starts, and no yes counts.
+   */
+  holds: Hold[];
   id: string;
   /** What it said when it asked for the same again, where that differs. */
   joined: Words[];
@@ -2097,6 +2322,7 @@ export interface RowItem {
     | "starting"
     | "waits_for_target"
     | "held_by_freeze"
+    | "held_from_above"
     | "running"
     | "being_checked"
     | "verified"
@@ -2115,6 +2341,11 @@ export interface RowItem {
    * The same word stands on all drafts of one turn: they can be shown and decided together. Absent where there is none.
    */
   group?: string | null;
+  /**
+   * What agents above whoever asked, and the owner, put on it, oldest first. While a hold of them is not lifted nothing
+   * starts, and no yes counts.
+   */
+  holds: Hold[];
   id: string;
   /** What it said when it asked for the same again, where that differs. */
   joined: Words[];
@@ -2181,6 +2412,7 @@ export interface Run {
     | "starting"
     | "waits_for_target"
     | "held_by_freeze"
+    | "held_from_above"
     | "running"
     | "being_checked"
     | "verified"
@@ -2441,6 +2673,20 @@ export interface SessionsResponse {
   sessions: ListedSession[];
 }
 
+/** Exactly one of `at`, `every_s` and `cron`. */
+export interface SetReminderRequest {
+  agent: string;
+  /** Once, at this moment in RFC 3339, */
+  at?: string | null;
+  /** or as five fields of cron say: minute hour day month weekday. */
+  cron?: string | null;
+  /** or again and again after so many seconds, */
+  every_s?: number | null;
+  text: string;
+  /** The zone of `cron`, such as Europe/Berlin; UTC if it is left out. */
+  zone?: string | null;
+}
+
 export interface SettleRequest {
   /** `executed` or `failed`. */
   outcome: "executed" | "failed";
@@ -2636,6 +2882,11 @@ export interface StatusResponse {
   waiting: number;
 }
 
+export interface StepRequest {
+  /** What came of the files that the step before asked for: all of them. */
+  answers: FileAnswer[];
+}
+
 export interface StepResponse {
   args_summary: string;
   /** If the proposal is a draft that it made: what a yes changes, in Void's words. */
@@ -2668,6 +2919,14 @@ export interface Storage {
   rows: Record<string, number>;
   /** SQLite's log of what is not in the file yet. Absent with PostgreSQL, whose log is its server's. */
   wal_bytes: number | null;
+}
+
+/** The turn that waits for a process, and the pass that is shown with each step of it. */
+export interface TakenTurn {
+  /** Shown as `x-void-turn`, beside the token of the process. Given once, and worth nothing after the turn. */
+  pass: string | null;
+  /** Null: none waits. */
+  turn: string | null;
 }
 
 /** A task without its text. */
@@ -2786,7 +3045,10 @@ export interface TokenClearedResponse {
 
 export interface TokenRequest {
   /** A list of names, or a map of names to true. */
-  capabilities?: Array<"read" | "act" | "suggest" | "audit.read"> | Record<string, boolean> | null;
+  capabilities?: 
+    | Array<"read" | "act" | "suggest" | "audit.read" | "spawn" | "meta.read" | "meta.update">
+    | Record<string, boolean>
+    | null;
   /** `agent`, `viewer` or `node`. */
   kind: "agent" | "viewer" | "node";
   name: string;
@@ -2863,6 +3125,8 @@ export interface TruthResponse {
 }
 
 export interface Turn {
+  /** What began it, in words, where nobody spoke. */
+  begun_by: string[];
   brain: string;
   ended_at: string | null;
   error: TurnFailure | null;
@@ -2878,9 +3142,41 @@ export interface Turn {
   usage: UsageResponse;
 }
 
+export interface TurnCall {
+  /** Its number in this step. */
+  call: number;
+  /** What the process does in its own folders; null: the server does it (`/calls`). */
+  file: TurnFile | null;
+}
+
 export interface TurnFailure {
   code: string;
   message: string;
+}
+
+/** Something to be done with a file of the process's sandbox. */
+export interface TurnFile {
+  /** Whose folder it is. */
+  agent: string;
+  bytes_max?: number | null;
+  /** Of what is edited: what is there once, and what takes its place. */
+  find?: string | null;
+  /** Of what is read: the byte to begin at, and how many at most. */
+  from?: number | null;
+  /** The names that lead to it; none for the folder itself. */
+  path: string[];
+  replace?: string | null;
+  /** Of what is written: all of it. */
+  text?: string | null;
+  wish: "list" | "read" | "write" | "edit";
+}
+
+/** What is to be done next in a turn. */
+export interface TurnStep {
+  /** What the model wants done, in its order. Each is answered before the next step. */
+  calls: TurnCall[];
+  /** Nothing: the turn is over. */
+  over: boolean;
 }
 
 export interface UnmutedResponse {
@@ -3076,6 +3372,16 @@ export interface VouchRequest {
   revision: number;
 }
 
+export interface WaitingProposal {
+  /** `null` if it is a change. */
+  action_id: string | null;
+  code: string;
+  created_at: string;
+  expires_at: string;
+  id: string;
+  label: string;
+}
+
 export interface WarningResponse {
   hint?: string | null;
   line: number;
@@ -3114,13 +3420,22 @@ export interface Routes {
   "POST /api/actions/{id}/run": { request: RunRequest; response: RunResponse };
   "GET /api/agents": { response: AgentsResponse };
   "GET /api/agents/topology": { response: TopologyResponse };
+  "POST /api/agents/{name}/destroy": { response: AgentDestroyed };
   "GET /api/agents/{name}/logs": { response: AgentLog };
+  "GET /api/agents/{name}/loose-ends": { response: LooseEndsResponse };
   "GET /api/agents/{name}/messages": { response: Mailbox };
   "POST /api/agents/{name}/messages": { request: AgentMessageRequest; response: AgentMessageSent };
+  "POST /api/agents/{name}/pause": { response: AgentPause };
   "GET /api/agents/{name}/process": { response: AgentProcess };
   "POST /api/agents/{name}/restart": { response: AgentProcess };
+  "POST /api/agents/{name}/resume": { response: AgentPause };
   "POST /api/agents/{name}/start": { response: AgentProcess };
   "POST /api/agents/{name}/stop": { response: AgentProcess };
+  "POST /api/agents/{name}/turn": { response: TakenTurn };
+  "POST /api/agents/{name}/turns": { response: AgentWoken };
+  "POST /api/agents/{name}/turns/{id}/calls": { request: CallRequest; response: TurnStep };
+  "POST /api/agents/{name}/turns/{id}/step": { request: StepRequest; response: TurnStep };
+  "POST /api/agents/{name}/update": { response: AgentProcess };
   "POST /api/agents/{name}/wake": { request: AgentWakeRequest; response: AgentWakeResponse };
   "GET /api/agents/{slug}/can": { response: CanResponse };
   "GET /api/agents/{slug}/conversation": { response: ConversationResponse };
@@ -3211,14 +3526,22 @@ export interface Routes {
   "GET /api/proposals": { response: ProposalsResponse };
   "GET /api/proposals/{id}": { response: Row };
   "POST /api/proposals/{id}/again": { request: AskAgain; response: Row };
+  "POST /api/proposals/{id}/annotate": { request: HoldRequest; response: Row };
   "POST /api/proposals/{id}/approve-edited": { request: EditedApproval; response: Row };
   "POST /api/proposals/{id}/cancel": { response: Row };
   "GET /api/proposals/{id}/card": { response: Card };
   "POST /api/proposals/{id}/decide": { request: Decision; response: Row };
+  "POST /api/proposals/{id}/hold": { request: HoldRequest; response: Row };
+  "POST /api/proposals/{id}/lift": { response: Row };
   "POST /api/proposals/{id}/settle": { request: SettleRequest; response: Row };
+  "POST /api/proposals/{id}/veto": { request: HoldRequest; response: Row };
   "GET /api/quarantine": { response: QuarantineResponse };
   "POST /api/quarantine/confirm": { request: QuarantineRequest; response: QuarantineConfirmedResponse };
   "POST /api/quarantine/remove": { request: QuarantineRequest; response: QuarantineRemoved };
+  "GET /api/questions": { response: QuestionsResponse };
+  "POST /api/questions": { request: AskQuestionRequest; response: Question };
+  "POST /api/questions/{id}/answer": { request: AnswerQuestionRequest; response: Question };
+  "POST /api/questions/{id}/cancel": { response: Question };
   "DELETE /api/refs/{id}": { response: EntityDeletedResponse };
   "GET /api/refs/{id}": { response: Ref };
   "PUT /api/refs/{id}": { request: RefChange; response: Ref };
@@ -3227,6 +3550,9 @@ export interface Routes {
   "GET /api/refs/{id}/revisions": { response: RevisionsResponse };
   "GET /api/refs/{id}/revisions/{number}": { response: Revision };
   "POST /api/refs/{id}/undelete": { response: Ref };
+  "GET /api/reminders": { response: RemindersResponse };
+  "POST /api/reminders": { request: SetReminderRequest; response: Reminder };
+  "DELETE /api/reminders/{id}": { response: ReminderCancelledResponse };
   "GET /api/search": { response: SearchResponse };
   "GET /api/services": { response: ServicesResponse };
   "GET /api/services/{id}": { response: ServiceWithHistoryResponse };
@@ -3308,7 +3634,12 @@ export interface Events {
       | "agent.started"
       | "agent.stopped"
       | "agent.restarted"
+      | "agent.updated"
+      | "agent.destroyed"
+      | "agent.paused"
+      | "agent.resumed"
       | "agent.crashed"
+      | "agent.recovered"
       | "agent.given_up";
     why: string | null;
   };
@@ -3384,12 +3715,24 @@ export interface Events {
   "proposal.executed": Events["proposal.approved"];
   "proposal.expired": Events["proposal.approved"];
   "proposal.failed": Events["proposal.approved"];
+  "proposal.held": Events["proposal.approved"];
   "proposal.joined": Events["proposal.approved"];
   "proposal.refused": Events["proposal.approved"];
   "proposal.rejected": Events["proposal.approved"];
   "proposal.started": Events["proposal.approved"];
   "proposal.unknown": Events["proposal.approved"];
   "proposal.verified": Events["proposal.approved"];
+  "question.answered": {
+    asked: string;
+    asker: string;
+    at: string;
+    code: string;
+    id: string;
+    status: "open" | "answered" | "cancelled" | "expired";
+  };
+  "question.asked": Events["question.answered"];
+  "question.cancelled": Events["question.answered"];
+  "question.expired": Events["question.answered"];
   "ref.changed": {
     at: string;
     id: string;
