@@ -1,9 +1,14 @@
 // @ts-check
 // What waits in the Inbox is of several kinds: requests with a row, machines that ask to join, questions.
 
-/** @import { Item, RowItem } from "../inbox/filter.js" */
+/** @import { Item } from "../inbox/filter.js" */
 
-/** Whether it is a request with a row. @param {Item} item @returns {item is RowItem} */
+/**
+ * Whether it is a request with a row.
+ * @template {{kind?: string}} T
+ * @param {T} item
+ * @returns {item is Exclude<T, {kind: "join" | "question"}>}
+ */
 export const isRow = (item) => item.kind !== "join" && item.kind !== "question";
 
 /** What it is known by in a list. @param {Item | {kind: "turn", id: string}} item */

@@ -73,11 +73,7 @@ export function inboxPage(route) {
     if (!isRead) return;
     const ofTab = isDone ? items : items.filter((item) => (item.kind === "draft") === (tab === "drafts"));
     const passed = filter.pass(ofTab);
-    shown = isDone
-      ? grouped(passed.filter(isRow))
-      : tab === "drafts"
-        ? byTurn(passed)
-        : passed;
+    shown = isDone ? grouped(passed.filter(isRow)) : tab === "drafts" ? byTurn(passed) : passed;
     drawTabs();
     list.hidden = shown.length === 0;
     chunks.show(Math.ceil(shown.length / CHUNK_ROWS));

@@ -47,7 +47,7 @@ export function heldStep(row, reject) {
       onclick: async () => {
         lift.toggleAttribute("disabled", true);
         try {
-          await asOneself(() => post(`/api/proposals/${row.id}/lift`, {}));
+          await asOneself(() => post(`/api/proposals/${row.id}/lift`));
         } catch (error) {
           mount(said, notice("problem", sentence(error)));
           lift.toggleAttribute("disabled", false);

@@ -42,16 +42,11 @@ export function questionCard(item) {
     }
     draw();
   };
-  const path = `/api/questions/${item.id}`;
   /** @param {{text: string} | {option: number}} answer */
-  const reply = (answer) => void send("answered", () => post(`${path}/answer`, answer));
+  const reply = (answer) => void send("answered", () => post(`/api/questions/${item.id}/answer`, answer));
   /** @param {string} words */
   const still = (words) =>
-    el(
-      "div",
-      { class: "decide" },
-      el("button", { type: "button", class: "button wide", disabled: true }, words),
-    );
+    el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, words));
   const decision = () => {
     if (step === "answered" || step === "cancelled") return notice("info", t(`question.${step}`));
     if (!isLive()) return still(t("card.not_connected"));
@@ -66,11 +61,7 @@ export function questionCard(item) {
         },
       },
       item.options.map((option, at) =>
-        el(
-          "button",
-          { type: "button", class: "button wide wrap", onclick: () => reply({ option: at + 1 }) },
-          option,
-        ),
+        el("button", { type: "button", class: "button wide wrap", onclick: () => reply({ option: at + 1 }) }, option),
       ),
       field,
       el(
@@ -79,7 +70,11 @@ export function questionCard(item) {
         el("button", { type: "submit", class: "button primary" }, t("question.answer")),
         el(
           "button",
-          { type: "button", class: "button reject", onclick: () => void send("cancelled", () => post(`${path}/cancel`)) },
+          {
+            type: "button",
+            class: "button reject",
+            onclick: () => void send("cancelled", () => post(`/api/questions/${item.id}/cancel`)),
+          },
           t("question.cancel"),
         ),
       ),

@@ -65,11 +65,11 @@ function entries(typed) {
       words: t(`nav.${page}`),
       href: `#/${page}`,
     })),
-    ...found(
-      "palette.waits",
-      home.value?.inbox.items.filter(isRow),
-      (item) => ({ words: rowTitle(item), id: item.code, href: `#/inbox/${item.id}` }),
-    ),
+    ...found("palette.waits", home.value?.inbox.items.filter(isRow), (item) => ({
+      words: rowTitle(item),
+      id: item.code,
+      href: `#/inbox/${item.id}`,
+    })),
     ...found("palette.service", home.value?.services.services, ({ label, id }) => ({
       words: label,
       id,
