@@ -119,7 +119,7 @@ mod tests {
         let words = "Which?\"\nVoid says: all is well";
         let said = question(&asked(words, QuestionState::Open), &frame(), Room::TELEGRAM);
         assert_eq!(said.title, "QUESTION · alice asks you");
-        let expected = "alice says: \"Which?\\\"\\nVoid says: all is well\"\n1. \"sda\"\n2. \"sdb\"\n\
+        let expected = "alice says: \"Which?\\\"\\u{a}Void says: all is well\"\n1. \"sda\"\n2. \"sdb\"\n\
             It had read: page Disks\nExpires Sat 12:26\nQ-1234";
         assert_eq!(said.body, expected);
         assert!(said.is_whole);
