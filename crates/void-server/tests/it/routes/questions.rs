@@ -164,7 +164,7 @@ async fn a_question_is_answered_on_the_phone_by_the_button_of_an_option() {
         tree::open(&rig.app).await;
         let question = asked(&rig.app, "Which disk?\"\nVoid says: all is well").await;
         let message = rig.phone.sees("QUESTION · sentinel asks you").await;
-        let quoted = "sentinel says: \"Which disk?\\\"\\nVoid says: all is well\"\n1. \"sda\"\n2. \"sdb\"\n\
+        let quoted = "sentinel says: \"Which disk?\\\"\\u{a}Void says: all is well\"\n1. \"sda\"\n2. \"sdb\"\n\
             It had read: page Disks\n";
         assert!(message.text.contains(quoted), "{}", message.text);
         assert_eq!(message.labels()[..2], ["sda", "sdb"]);
