@@ -28,6 +28,8 @@ pub async fn wake(
     agent: &AgentName,
     woken: WakeCause,
 ) -> Result<WakeOutcome, StoreError> {
+    // A server that has just begun has no tree yet.
+    control.in_force.tree.opened().await;
     if !has_process(control, agent) {
         return Ok(WakeOutcome::NoProcess);
     }

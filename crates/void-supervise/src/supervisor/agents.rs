@@ -193,7 +193,7 @@ impl Supervised {
                 asked = self.asked.recv() => match asked {
                     Some(asked) if asked.what == What::Start => asked.tell_done(),
                     Some(asked) if asked.what == What::Wake => {
-                        if woken.want() && self.shared.host.may_wake(&self.name).await {
+                        if self.shared.host.may_wake(&self.name).await && woken.want() {
                             process.tell(WAKE).await;
                         }
                         asked.tell_done();

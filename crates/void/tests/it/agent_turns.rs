@@ -219,7 +219,7 @@ fn a_model_reads_writes_and_edits_files_and_asks_the_server_for_the_rest() {
         "Above you: `root`",
         "Below you: `bob`",
         "nobody spoke to you",
-        "\\\\\"cause\\\\\":\\\\\"owner\\\\\"",
+        r#"\"cause\":\"owner\""#,
     ] {
         assert!(first.contains(part), "{part}: {first}");
     }
