@@ -12,7 +12,6 @@ pub mod allowances;
 pub mod audit;
 pub mod backups;
 pub mod callers;
-pub mod causes;
 mod clock;
 mod clock_acceptance;
 mod clock_notes;

@@ -10,7 +10,7 @@ mod expire;
 mod standing;
 
 use serde_json::{Map, Value, json};
-use void_domain::causes::Cause;
+use void_domain::agent_turns::{TurnCause, WakeCause};
 use void_domain::events::{Audience, EventKind};
 use void_domain::ids::{QuestionId, RequesterId};
 use void_domain::questions::{
@@ -18,12 +18,12 @@ use void_domain::questions::{
 };
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::{Page, StoreError, Tx, questions as stored};
+use void_store::{Page, StoreError, Tx, agent_turns as causes, questions as stored};
 
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::{causes, outbox};
+use crate::{agent_turns, outbox};
 
 pub use self::answer::{AnswerRequest, answer};
 pub use self::ask::{AskError, AskRequest, ask};
@@ -158,25 +158,31 @@ fn told(question: &Question) -> Value {
     Value::Object(detail)
 }
 
-/// Whoever is asked wakes; whoever asked wakes when it is over, unless they ended it themselves.
+/// Whoever is asked wakes; whoever asked wakes when it is over, unless they ended it themselves. The words are in neither
+/// cause: whoever wants them reads the question, and has read then what it carries.
 async fn wake(
     tx: &mut Tx,
     context: &AuditContext,
     at: Timestamp,
     question: &Question,
 ) -> Result<(), StoreError> {
-    let asked = Cause::Question(question.id);
-    if question.state.is_open() {
-        if let Some(agent) = question.asked.agent() {
-            causes::note(tx, agent, asked, at, at).await?;
+    let asked = TurnCause::Question {
+        question: question.id.into(),
+    };
+    if let Some(agent) = question.asked.agent() {
+        if question.state.is_open() {
+            return agent_turns::note(tx, at, agent, WakeCause::of(asked)).await;
         }
-        return Ok(());
+        causes::drop_waiting(tx, agent, &asked).await?;
     }
-    void_store::causes::drop_waiting(tx, asked).await?;
     if let Some(agent) = question.asker.agent()
+        && !question.state.is_open()
         && context.actor != format!("agent-{agent}")
     {
-        causes::note(tx, agent, Cause::Answer(question.id), at, at).await?;
+        let over = TurnCause::Answer {
+            question: question.id.into(),
+        };
+        agent_turns::note(tx, at, agent, WakeCause::of(over)).await?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Random bytes, asked for in one place.
 
 use void_domain::ids::{
-    AgentMessageId, AlertId, CauseId, MuteId, NotificationId, ProposalCode, ProposalId, QuestionId,
+    AgentMessageId, AlertId, MuteId, NotificationId, ProposalCode, ProposalId, QuestionId,
     ReminderId, RequestId, SessionId, TokenId,
 };
 use void_domain::questions::QuestionCode;
@@ -50,10 +50,6 @@ pub(crate) fn question_code() -> Result<QuestionCode, StoreError> {
 
 pub(crate) fn reminder_id(at: Timestamp) -> Result<ReminderId, StoreError> {
     Ok(ReminderId::new(at, bytes()?))
-}
-
-pub(crate) fn cause_id(at: Timestamp) -> Result<CauseId, StoreError> {
-    Ok(CauseId::new(at, bytes()?))
 }
 
 pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {

@@ -8,13 +8,13 @@ mod fire;
 mod set;
 
 use serde_json::{Map, Value, json};
+use void_domain::agent_turns::TurnCause;
 use void_domain::agents::AgentName;
-use void_domain::causes::{Cause, WaitingCause};
 use void_domain::ids::ReminderId;
 use void_domain::reminders::{Reminder, ReminderOver};
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, reminders as stored};
+use void_store::{StoreError, Tx, agent_turns as causes, reminders as stored};
 use void_tree::{Operation, Right};
 
 use crate::context::Ctx;
@@ -39,40 +39,6 @@ pub enum ReminderError {
     Over(#[from] ReminderOver),
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// A reminder that is due, for the turn that begins with it: what it says and what whoever set it had read.
-#[derive(Debug, Clone)]
-pub struct DueReminder {
-    /// To be taken in the transaction that begins the turn, by [`causes::take`].
-    pub waiting: WaitingCause,
-    pub reminder: Reminder,
-}
-
-/// Reminders that are due and that no turn began with yet, oldest first; of one agent or of all.
-pub async fn due(
-    control: &Control,
-    agent: Option<&AgentName>,
-    limit: u32,
-) -> Result<Vec<DueReminder>, StoreError> {
-    let agent = agent.cloned();
-    control
-        .store
-        .read(move |tx| {
-            Box::pin(async move {
-                let mut due = Vec::new();
-                for waiting in void_store::causes::list_waiting(tx, agent.as_ref(), limit).await? {
-                    let Cause::Reminder(id) = waiting.cause else {
-                        continue;
-                    };
-                    if let Some(reminder) = stored::find(tx, id).await? {
-                        due.push(DueReminder { waiting, reminder });
-                    }
-                }
-                Ok(due)
-            })
-        })
-        .await
 }
 
 /// Active ones, the next one first; of one agent or of all. For people.
@@ -138,10 +104,18 @@ async fn end(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if stored::cancel(tx, cancelled.id, &context.actor, now).await? {
-        void_store::causes::drop_waiting(tx, Cause::Reminder(cancelled.id)).await?;
+        let cause = cause_of(cancelled.id);
+        causes::drop_waiting(tx, &cancelled.agent, &cause).await?;
         record(tx, context, now, "reminder.cancelled", cancelled).await?;
     }
     Ok(())
+}
+
+/// Why whoever is reminded wakes.
+fn cause_of(id: ReminderId) -> TurnCause {
+    TurnCause::Reminder {
+        reminder: id.into(),
+    }
 }
 
 /// On the record.

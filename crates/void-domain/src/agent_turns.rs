@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent_messages::Sender;
 use crate::agents::AgentName;
-use crate::ids::CauseId;
+use crate::ids::{AgentMessageId, CauseId, QuestionId, ReminderId};
 use crate::taint::Taint;
 use crate::text;
 use crate::time::Timestamp;
@@ -29,12 +30,16 @@ const REFERENCE_BYTES_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum TurnCause {
-    /// Messages came into its mailbox; this is the newest of that sender.
+    /// Messages came into its mailbox; this is the newest of that sender: `owner`, or the name of an agent.
     Mail {
-        from: AgentName,
+        from: CauseReference,
         message: CauseReference,
     },
-    /// A question of its own was answered.
+    /// It was asked something.
+    Question {
+        question: CauseReference,
+    },
+    /// What it asked is over: answered, taken back by somebody else, or expired.
     Answer {
         question: CauseReference,
     },
@@ -58,6 +63,7 @@ impl TurnCause {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Mail { .. } => "mail",
+            Self::Question { .. } => "question",
             Self::Answer { .. } => "answer",
             Self::Reminder { .. } => "reminder",
             Self::Schedule { .. } => "schedule",
@@ -69,7 +75,8 @@ impl TurnCause {
     /// Causes with the same key that wait together are one: a turn looks at all messages of a sender.
     pub fn key(&self) -> String {
         match self {
-            Self::Mail { from, .. } => format!("mail:{}", from.as_str()),
+            Self::Mail { from, .. } => format!("mail:{from}"),
+            Self::Question { question } => format!("question:{question}"),
             Self::Answer { question } => format!("answer:{question}"),
             Self::Reminder { reminder } => format!("reminder:{reminder}"),
             Self::Schedule { schedule } => format!("schedule:{schedule}"),
@@ -114,6 +121,30 @@ impl TryFrom<String> for CauseReference {
     }
 }
 
+impl From<&Sender> for CauseReference {
+    fn from(sender: &Sender) -> Self {
+        Self(sender.name().to_owned())
+    }
+}
+
+impl From<AgentMessageId> for CauseReference {
+    fn from(id: AgentMessageId) -> Self {
+        Self(id.to_string())
+    }
+}
+
+impl From<QuestionId> for CauseReference {
+    fn from(id: QuestionId) -> Self {
+        Self(id.to_string())
+    }
+}
+
+impl From<ReminderId> for CauseReference {
+    fn from(id: ReminderId) -> Self {
+        Self(id.to_string())
+    }
+}
+
 impl From<CauseReference> for String {
     fn from(reference: CauseReference) -> Self {
         reference.0
@@ -155,6 +186,8 @@ pub struct WaitingCause {
     pub attempts: u32,
     /// No turn is begun for it before then.
     pub not_before: Timestamp,
+    /// It stands for causes of other keys too, for which there was no room.
+    pub is_mixed: bool,
 }
 
 impl WaitingCause {
@@ -170,6 +203,7 @@ impl WaitingCause {
             last_at: at,
             attempts: 0,
             not_before: at,
+            is_mixed: false,
         }
     }
 
@@ -180,7 +214,10 @@ impl WaitingCause {
         if self.cause.key() == newer.cause.key() {
             self.cause.clone_from(&newer.cause);
             self.words.clone_from(&newer.words);
+        } else {
+            self.is_mixed = true;
         }
+        self.is_mixed |= newer.is_mixed;
         self.last_at = self.last_at.max(newer.last_at);
         self.not_before = self.not_before.min(newer.not_before);
     }
@@ -219,7 +256,8 @@ impl BegunBy {
     pub fn told(&self) -> String {
         let what = match &self.cause {
             TurnCause::Mail { from, .. } => format!("mail from {from}"),
-            TurnCause::Answer { question } => format!("the answer to {question}"),
+            TurnCause::Question { question } => format!("the question {question}"),
+            TurnCause::Answer { question } => format!("the end of its question {question}"),
             TurnCause::Reminder { reminder } => format!("the reminder {reminder}"),
             TurnCause::Schedule { schedule } => format!("the schedule {schedule}"),
             TurnCause::Event { event, .. } => format!("the event {event}"),
@@ -293,6 +331,9 @@ mod tests {
         let reference = || "r-1".parse::<CauseReference>().unwrap();
         for cause in [
             mail("bob", "m-1"),
+            TurnCause::Question {
+                question: reference(),
+            },
             TurnCause::Answer {
                 question: reference(),
             },
@@ -325,12 +366,39 @@ mod tests {
         let mut first = waiting(mail("bob", "m-1"), "a page");
         first.join(&waiting(mail("bob", "m-2"), "a log"));
         assert_eq!((first.count, &first.cause), (2, &mail("bob", "m-2")));
+        assert!(!first.is_mixed);
         assert_eq!(first.taint.sources(), ["a page", "a log"]);
         assert_eq!(first.words.as_ref().unwrap().len(), CAUSE_WORDS_BYTES_MAX);
         // What there is no more room for is counted with another one, and marks it.
         first.join(&waiting(TurnCause::Owner, "a file"));
         assert_eq!((first.count, &first.cause), (3, &mail("bob", "m-2")));
         assert_eq!(first.taint.sources().len(), 3);
+        assert!(first.is_mixed);
+    }
+
+    #[test]
+    fn names_and_ids_are_references_as_they_are_read() {
+        let longest: AgentName = "a".repeat(64).parse().unwrap();
+        for reference in [
+            CauseReference::from(&Sender::Owner),
+            CauseReference::from(&Sender::Agent(longest)),
+            AgentMessageId::new(NOW, [1; 10]).into(),
+            QuestionId::new(NOW, [2; 10]).into(),
+            ReminderId::new(NOW, [3; 10]).into(),
+        ] {
+            let read = reference.to_string().parse::<CauseReference>();
+            assert_eq!(read, Ok(reference));
+        }
+        // Who is called like the owner is no agent.
+        assert!("owner".parse::<AgentName>().unwrap().is_reserved());
+        let question = || CauseReference::from(QuestionId::new(NOW, [2; 10]));
+        let asked = TurnCause::Question {
+            question: question(),
+        };
+        let over = TurnCause::Answer {
+            question: question(),
+        };
+        assert_ne!(asked.key(), over.key());
     }
 
     #[test]

@@ -15,7 +15,6 @@ pub mod canonical;
 pub mod capabilities;
 pub mod cards;
 pub mod catalogue;
-pub mod causes;
 pub mod changes;
 pub mod conversations;
 pub mod diffs;

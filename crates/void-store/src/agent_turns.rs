@@ -1,7 +1,7 @@
 //! The table `agent_turn_causes`: why agents are to have a turn. Of one kind one waits. And `agent_file_taints`: what is in
 //! the files of agents.
 
-use void_domain::agent_turns::{CAUSES_WAITING_MAX, WaitingCause};
+use void_domain::agent_turns::{CAUSES_WAITING_MAX, TurnCause, WaitingCause};
 use void_domain::agents::{AGENTS_MAX, AgentName};
 use void_domain::ids::MessageId;
 use void_domain::taint::Taint;
@@ -14,7 +14,7 @@ use crate::values::{Row, values};
 
 macro_rules! columns {
     () => {
-        "id, agent, cause, words, tainted_by, count, first_at, last_at, attempts, not_before"
+        "id, agent, cause, words, tainted_by, count, first_at, last_at, attempts, not_before, mixed"
     };
 }
 
@@ -57,10 +57,11 @@ pub async fn list_agents_waiting(tx: &mut Tx, at: Timestamp) -> Result<Vec<Agent
 /// Writes one that waits, new or changed.
 pub async fn save_waiting(tx: &mut Tx, waiting: &WaitingCause) -> Result<(), StoreError> {
     let sql = "INSERT INTO agent_turn_causes (id, agent, key, cause, words, tainted_by, count, first_at, last_at, \
-        attempts, not_before, turn_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL) \
+        attempts, not_before, mixed, turn_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL) \
         ON CONFLICT (id) DO UPDATE SET cause = excluded.cause, words = excluded.words, \
         tainted_by = excluded.tainted_by, count = excluded.count, last_at = excluded.last_at, \
-        attempts = excluded.attempts, not_before = excluded.not_before, turn_id = NULL";
+        attempts = excluded.attempts, not_before = excluded.not_before, \
+        mixed = excluded.mixed, turn_id = NULL";
     let row = values![
         waiting.id.to_string(),
         waiting.agent.as_str(),
@@ -73,6 +74,7 @@ pub async fn save_waiting(tx: &mut Tx, waiting: &WaitingCause) -> Result<(), Sto
         waiting.last_at,
         i64::from(waiting.attempts),
         waiting.not_before,
+        i64::from(waiting.is_mixed),
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -92,6 +94,26 @@ pub async fn take(
 pub async fn delete(tx: &mut Tx, gone: &WaitingCause) -> Result<(), StoreError> {
     let sql = "DELETE FROM agent_turn_causes WHERE id = $1";
     tx.execute(sql, values![gone.id.to_string()]).await?;
+    Ok(())
+}
+
+/// What happened is over, and the agent wakes of it no more. What a turn has stays with it, and so does what stands for
+/// others too: a turn too many is better than one that is lost.
+pub async fn drop_waiting(
+    tx: &mut Tx,
+    agent: &AgentName,
+    cause: &TurnCause,
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM agent_turn_causes WHERE agent = $1 AND key = $2 AND turn_id IS NULL AND mixed = 0";
+    tx.execute(sql, values![agent.as_str(), cause.key()])
+        .await?;
+    Ok(())
+}
+
+/// All that waits for an agent that is gone.
+pub async fn drop_waiting_of(tx: &mut Tx, agent: &AgentName) -> Result<(), StoreError> {
+    let sql = "DELETE FROM agent_turn_causes WHERE agent = $1 AND turn_id IS NULL";
+    tx.execute(sql, values![agent.as_str()]).await?;
     Ok(())
 }
 
@@ -140,5 +162,6 @@ fn cause(row: &Row) -> Result<WaitingCause, StoreError> {
         last_at: row.time("last_at")?,
         attempts: number("attempts")?,
         not_before: row.time("not_before")?,
+        is_mixed: number("mixed")? != 0,
     })
 }

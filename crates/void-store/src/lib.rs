@@ -16,7 +16,6 @@ pub mod alerts;
 pub mod attachments;
 pub mod backups;
 pub mod bridge;
-pub mod causes;
 pub mod challenges;
 mod clocks;
 mod columns;

@@ -144,7 +144,7 @@ macro_rules! ended_questions {
     };
 }
 
-/// Questions and reminders that ended before then, and causes that were taken, with what refers to them; how many rows went.
+/// Questions and reminders that ended before then, with what refers to them; how many rows went.
 async fn prune_questions(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
     let values = values![before, i64::from(limit)];
     let mut gone = 0;
@@ -165,7 +165,6 @@ async fn prune_questions(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u
             ")"
         ),
         "DELETE FROM reminders WHERE id IN (SELECT id FROM reminders WHERE ended_at < $1 ORDER BY ended_at, id LIMIT $2)",
-        "DELETE FROM causes WHERE id IN (SELECT id FROM causes WHERE taken_at < $1 ORDER BY taken_at, id LIMIT $2)",
     ] {
         gone += tx.execute(sql, values).await?;
     }

@@ -6,6 +6,7 @@ use void_domain::agent_messages::{
     MessageContent, MessageKey, MessageText, SENDS_PER_MINUTE, Sender, SenderRank, TooManySends,
     WAKES_PER_MINUTE, take_send,
 };
+use void_domain::agent_turns::{TurnCause, WakeCause};
 use void_domain::agents::AgentName;
 use void_domain::fail_point;
 use void_domain::ids::AgentMessageId;
@@ -21,7 +22,7 @@ use crate::control::Control;
 use crate::facts::AuditContext;
 use crate::parts::tree::Tree;
 use crate::tree::right_in;
-use crate::{random, token_taints};
+use crate::{agent_turns, random, token_taints};
 
 /// Of what is over, how much one send forgets.
 const FORGOTTEN_AT_ONCE: u32 = 20;
@@ -134,7 +135,8 @@ pub(super) fn draft(
     }
 }
 
-/// Puts a message into its mailbox, unless it is there: the message, its number and its entry of the record.
+/// Puts a message into its mailbox, unless it is there: the message, its number, its entry of the record, and that its
+/// receiver wakes. What the sender had read marks whoever reads the message, not whoever learns that there is one.
 pub(super) async fn put(
     tx: &mut Tx,
     context: &AuditContext,
@@ -163,6 +165,12 @@ pub(super) async fn put(
     };
     table::insert(tx, &message).await?;
     record_sent(tx, context, &message).await?;
+    let mail = TurnCause::Mail {
+        from: (&message.sender).into(),
+        message: message.id.into(),
+    };
+    let woken = WakeCause::of(mail);
+    agent_turns::note(tx, message.sent_at, &message.receiver, woken).await?;
     let far_back = message.seq.saturating_sub(ENDED_KEPT_PER_MAILBOX);
     if far_back > 0 {
         table::forget_up_to(tx, &message.receiver, far_back, FORGOTTEN_AT_ONCE).await?;

@@ -1,17 +1,19 @@
-//! Something new in a mailbox wakes its agent's process, whichever instance took the message: what is listened to are the
-//! events of the record, and each instance wakes those that it looks after.
+//! Something new in a mailbox, a question and its end wake an agent's process, whichever instance it came to: what is
+//! listened to are the events of the record, and each instance wakes those that it looks after.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use void_domain::events::EventKind;
-use void_domain::told::Payload;
+use void_domain::told::{Event, Payload};
 use void_supervise::ProcessState;
 
 use super::Inner;
 use crate::control::Control;
 
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Who asks or is asked and is no agent.
+const OWNER: &str = "owner";
 
 /// Until the server stops, or nobody looks after processes any more.
 pub(super) fn follow(control: &Control, inner: &Arc<Inner>) {
@@ -25,21 +27,32 @@ pub(super) fn follow(control: &Control, inner: &Arc<Inner>) {
                 _ = stopping.wait_for(|stop| *stop) => return,
             };
             match next {
-                Ok(Some(event)) if event.kind == EventKind::MessageSent => {
-                    let Some(inner) = inner.upgrade() else { return };
-                    if let Payload::Message(message) = &event.payload {
-                        wake(&inner, &message.to).await;
+                Ok(Some(event)) => {
+                    if let Some(name) = woken_by(&event) {
+                        let Some(inner) = inner.upgrade() else { return };
+                        wake(&inner, name).await;
                     }
                 }
-                Ok(Some(_)) => {}
                 Ok(None) => return,
                 Err(error) => {
-                    tracing::warn!(%error, "messages could not be followed; it is tried again");
+                    tracing::warn!(%error, "what wakes agents could not be followed; it is tried again");
                     tokio::time::sleep(AGAIN_AFTER).await;
                 }
             }
         }
     });
+}
+
+/// Who is to look; the owner is nobody's process.
+fn woken_by(event: &Event) -> Option<&str> {
+    match (&event.payload, event.kind) {
+        (Payload::Message(message), _) => Some(&message.to),
+        (Payload::Question(question), EventKind::QuestionAsked) => Some(&question.asked),
+        (Payload::Question(question), _) => Some(&question.asker),
+        _ => None,
+    }
+    .filter(|name| *name != OWNER)
+    .map(String::as_str)
 }
 
 /// Whoever does not run finds its mailbox when it starts.
@@ -50,5 +63,68 @@ async fn wake(inner: &Inner, to: &str) {
             let _ = inner.supervisor.wake(to).await;
         }
         ProcessState::Stopped | ProcessState::Crashed { .. } | ProcessState::GivenUp { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use void_domain::events::Audience;
+    use void_domain::ids::QuestionId;
+    use void_domain::time::Timestamp;
+    use void_domain::told::{MessageEvent, QuestionEvent};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_762_000_000_000);
+
+    fn event(kind: EventKind, payload: Payload) -> Event {
+        let (seq, at, audience) = (1, NOW, Audience::OwnerOnly);
+        Event {
+            seq,
+            at,
+            kind,
+            audience,
+            payload,
+        }
+    }
+
+    fn question(kind: EventKind, asker: &str, asked: &str) -> Event {
+        let question = QuestionEvent {
+            id: QuestionId::new(NOW, [1; 10]),
+            code: "abc123".to_owned(),
+            asker: asker.to_owned(),
+            asked: asked.to_owned(),
+            status: "open".to_owned(),
+            at: NOW,
+        };
+        event(kind, Payload::Question(question))
+    }
+
+    #[test]
+    fn whoever_is_asked_wakes_then_whoever_asked_and_never_the_owner() {
+        let asked = EventKind::QuestionAsked;
+        for (kind, is_asked) in [
+            (asked, true),
+            (EventKind::QuestionAnswered, false),
+            (EventKind::QuestionCancelled, false),
+            (EventKind::QuestionExpired, false),
+        ] {
+            let [asker, to] = ["alice", "bob"];
+            let woken = if is_asked { to } else { asker };
+            assert_eq!(woken_by(&question(kind, asker, to)), Some(woken));
+            let by_owner = question(kind, OWNER, to);
+            assert_eq!(woken_by(&by_owner), is_asked.then_some(to));
+            let to_owner = question(kind, asker, OWNER);
+            assert_eq!(woken_by(&to_owner), (!is_asked).then_some(asker));
+        }
+        let message = MessageEvent {
+            id: "m-1".to_owned(),
+            from: "alice".to_owned(),
+            to: "bob".to_owned(),
+            kind: "text".to_owned(),
+            at: NOW,
+        };
+        let sent = event(EventKind::MessageSent, Payload::Message(message));
+        assert_eq!(woken_by(&sent), Some("bob"));
     }
 }

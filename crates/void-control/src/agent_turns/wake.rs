@@ -64,7 +64,7 @@ pub async fn wake_by_owner(
 }
 
 /// The same in a transaction of the caller's, who calls [`tell`] after it. Whether the agent has a process is the
-/// caller's to ask ([`has_process`]); what is kept for somebody else is never looked at.
+/// caller's to ask ([`has_process`]); what is kept for somebody else is bounded and never looked at. `at`: when it happened.
 pub async fn note(
     tx: &mut Tx,
     at: Timestamp,

@@ -16,7 +16,7 @@ use void_store::{StoreError, Tx, agents, questions as stored};
 use super::{announce, standing};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{causes, random};
+use crate::random;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// A code of four characters is free after so many tries, or there are more questions than anybody answers.
@@ -139,12 +139,6 @@ async fn check_room(tx: &mut Tx, asked: &Question, at: Timestamp) -> Result<(), 
     };
     if stored::count_open_of(tx, &asked.asked).await?.to_answer >= theirs {
         return Err(AskError::TooMany { limit: theirs });
-    }
-    if let Some(agent) = asked.asked.agent()
-        && causes::is_full(tx, agent).await?
-    {
-        let limit = causes::WAITING_PER_AGENT_MAX;
-        return Err(AskError::TooMany { limit });
     }
     if let Some(agent) = asked.asker.agent()
         && stored::count_asked_since(tx, agent, at.minus(HOUR)).await? >= ASKED_PER_HOUR_MAX

@@ -3,7 +3,7 @@
 use void_domain::agents::AgentName;
 use void_domain::questions::{Question, QuestionCancellation};
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, causes, questions as stored};
+use void_store::{StoreError, Tx, agent_turns as causes, questions as stored};
 
 use super::answer::{save, still_open};
 use super::{EndError, QuestionKey, announce, load, standing};

@@ -1,12 +1,13 @@
 //! Time passes: what is due fires, once for each time that it is due, late ones once.
 
-use void_domain::causes::Cause;
+use void_domain::agent_turns::WakeCause;
+use void_domain::agents::AgentName;
 use void_domain::ids::ReminderId;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, reminders as stored};
 
-use super::record;
-use crate::causes;
+use super::{cause_of, record};
+use crate::agent_turns;
 use crate::control::Control;
 use crate::facts::AuditContext;
 
@@ -32,27 +33,37 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
 async fn fire(control: &Control, id: ReminderId) -> Result<(), StoreError> {
     let context = control.context(&control.system_ctx()?);
     let now = control.clock.now();
-    control
+    let woken = control
         .store
         .write_closing(move |tx| Box::pin(async move { fire_one(tx, &context, id, now).await }))
-        .await
+        .await?;
+    if let Some(agent) = woken {
+        agent_turns::tell(control, &agent);
+    }
+    Ok(())
 }
 
+/// Whom it wakes. What it says goes along with what whoever set it had read, and with the time that it was due.
 async fn fire_one(
     tx: &mut Tx,
     context: &AuditContext,
     id: ReminderId,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<Option<AgentName>, StoreError> {
     let found = stored::find(tx, id).await?;
     // Another instance was faster, or it was cancelled.
     let Some((fired, due_at)) = found.and_then(|reminder| reminder.fire(now)) else {
-        return Ok(());
+        return Ok(None);
     };
-    if stored::advance(tx, &fired, due_at).await? {
-        let cause = Cause::Reminder(id);
-        causes::note(tx, &fired.agent, cause, due_at, now).await?;
-        record(tx, context, now, "reminder.fired", &fired).await?;
+    if !stored::advance(tx, &fired, due_at).await? {
+        return Ok(None);
     }
-    Ok(())
+    let woken = WakeCause {
+        cause: cause_of(id),
+        words: Some(fired.text.clone()),
+        taint: fired.taint.clone(),
+    };
+    agent_turns::note(tx, due_at, &fired.agent, woken).await?;
+    record(tx, context, now, "reminder.fired", &fired).await?;
+    Ok(Some(fired.agent))
 }

@@ -15,7 +15,7 @@ use void_tree::{Operation, Right};
 use super::record;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{causes, questions, random, tree};
+use crate::{questions, random, tree};
 
 pub(super) const VERB: &str = "reminder.set";
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -102,10 +102,6 @@ async fn check_room(tx: &mut Tx, reminder: &Reminder, is_owner: bool) -> Result<
     let agent = &reminder.agent;
     if stored::count_active_of(tx, agent).await? >= ACTIVE_PER_AGENT_MAX {
         let limit = ACTIVE_PER_AGENT_MAX;
-        return Err(SetError::TooMany { limit });
-    }
-    if causes::is_full(tx, agent).await? {
-        let limit = causes::WAITING_PER_AGENT_MAX;
         return Err(SetError::TooMany { limit });
     }
     let since = reminder.set_at.minus(HOUR);

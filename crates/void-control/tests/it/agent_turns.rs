@@ -21,6 +21,8 @@ use void_store::{agent_turns as table, facts};
 use crate::callers::owner;
 use crate::planes::Plane;
 
+mod causes;
+
 stories!(
     what_wakes_an_agent_is_one_turn_and_goes_with_its_end,
     what_began_a_turn_that_failed_begins_another_and_not_for_ever,
@@ -57,7 +59,7 @@ fn mail(message: &str, source: &str) -> WakeCause {
         words: Some("look at this".to_owned()),
         taint: Taint::from_sources(vec![source.to_owned()]),
         ..WakeCause::of(TurnCause::Mail {
-            from: name("bob"),
+            from: "bob".parse().unwrap(),
             message: message.parse().unwrap(),
         })
     }
@@ -179,7 +181,7 @@ async fn what_wakes_an_agent_is_one_turn_and_goes_with_its_end(plane: &mut Plane
     assert_eq!(first.turn.tainted_by.sources(), ["a page", "a log"]);
     assert!(first.history.is_empty());
     let newest = TurnCause::Mail {
-        from: name("bob"),
+        from: "bob".parse().unwrap(),
         message: "m-3".parse().unwrap(),
     };
     assert_eq!(first.turn.causes[0].cause, newest);

@@ -5,7 +5,10 @@ use std::fs;
 use void_control::Ctx;
 use void_control::tree::{self, MoveRequest, TreePlaces};
 use void_domain::actors::Actor;
+use void_domain::agent_turns::WaitingCause;
 use void_domain::agents::AgentName;
+use void_domain::ids::MessageId;
+use void_store::agent_turns as table;
 
 use crate::callers::{agent, owner};
 use crate::planes::Plane;
@@ -46,6 +49,33 @@ pub async fn open(plane: &Plane) {
     plane
         .inside(async move |control, _| tree::open(&control, places, Vec::new()).await.unwrap())
         .await;
+}
+
+/// What waits for the next turn of one of the family.
+pub async fn waiting(plane: &Plane, who: &str) -> Vec<WaitingCause> {
+    let who = name(who);
+    plane
+        .inside(async move |_, store| {
+            let read =
+                store.read(move |tx| Box::pin(async move { table::list_waiting(tx, &who).await }));
+            read.await.unwrap()
+        })
+        .await
+}
+
+/// Gives all of that to a turn; how many it got.
+pub async fn take(plane: &Plane, who: &str) -> usize {
+    let turn = MessageId::new(plane.clock.now(), [7; 10]);
+    let mut taken = 0;
+    for one in waiting(plane, who).await {
+        let took = plane.inside(async move |_, store| {
+            let take =
+                store.write(move |tx| Box::pin(async move { table::take(tx, &one, turn).await }));
+            take.await.unwrap()
+        });
+        taken += usize::from(took.await);
+    }
+    taken
 }
 
 /// One of the family with a token of its name, which stands nowhere.

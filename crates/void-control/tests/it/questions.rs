@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use void_control::questions::{self, AnswerRequest, AskError, AskRequest, EndError, QuestionKey};
 use void_control::tokens;
-use void_control::{Ctx, causes, tree};
+use void_control::{Ctx, tree};
 use void_domain::actors::ActorKind;
+use void_domain::agent_turns::{TurnCause, WaitingCause};
 use void_domain::capabilities::Capabilities;
-use void_domain::causes::Cause;
 use void_domain::questions::{
     ASKED_PER_HOUR_MAX, EXPIRES_AFTER_DEFAULT, OPEN_PER_ASKED_MAX, OPEN_PER_ASKER_MAX, Question,
     QuestionCancellation, QuestionParty, QuestionState, ReplyChoice,
@@ -93,15 +93,24 @@ async fn seen(plane: &Plane, who: &Ctx, asked: &Question) -> Option<Question> {
     .unwrap()
 }
 
-async fn causes_of(plane: &Plane, who: &'static str) -> Vec<Cause> {
-    let waiting = plane
-        .inside(async move |control, _| {
-            causes::waiting(&control, Some(&name(who)), 100)
-                .await
-                .unwrap()
-        })
-        .await;
+async fn causes_of(plane: &Plane, who: &'static str) -> Vec<TurnCause> {
+    let waiting = kin::waiting(plane, who).await;
+    // What was said is read from the question, and marks whoever reads it.
+    let bare = |one: &WaitingCause| one.words.is_none() && one.taint.is_clean();
+    assert!(waiting.iter().all(bare), "{waiting:?}");
     waiting.into_iter().map(|one| one.cause).collect()
+}
+
+fn question(asked: &Question) -> TurnCause {
+    TurnCause::Question {
+        question: asked.id.into(),
+    }
+}
+
+fn over(asked: &Question) -> TurnCause {
+    TurnCause::Answer {
+        question: asked.id.into(),
+    }
 }
 
 async fn right(plane: &Plane, who: &Ctx, operation: Operation, target: &str) -> Right {

@@ -2,22 +2,25 @@
 
 use std::time::Duration;
 
-use void_control::reminders::{self, DueReminder, ReminderError, SetError, SetRequest};
-use void_control::{Ctx, agents, causes, loose_ends, questions, tokens, tree};
+use void_control::reminders::{self, ReminderError, SetError, SetRequest};
+use void_control::{Ctx, agents, loose_ends, questions, tokens, tree};
 use void_domain::actors::{Actor, ActorKind};
+use void_domain::agent_turns::{TurnCause, WaitingCause};
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
+use void_domain::ids::ReminderId;
 use void_domain::notifications::Zone;
 use void_domain::reminders::{
     ACTIVE_PER_AGENT_MAX, INTERVAL_MIN, InvalidReminder, Reminder, ReminderSchedule,
     SET_PER_HOUR_MAX,
 };
 use void_domain::taint::Taint;
+use void_store::reminders as stored;
 use void_testkit::eventually;
 use void_tree::{Operation, Right};
 
 use crate::callers::{agent, others, owner};
-use crate::kin::{MEMBERS, begin, called, name, outside};
+use crate::kin::{self, MEMBERS, begin, called, name, outside};
 use crate::planes::Plane;
 
 stories!(
@@ -61,20 +64,32 @@ async fn cancel(plane: &Plane, who: &Ctx, reminder: &Reminder) -> Result<(), Rem
     ))
 }
 
-async fn due(plane: &Plane) -> Vec<DueReminder> {
-    plane
-        .inside(async |control, _| reminders::due(&control, None, 100).await.unwrap())
-        .await
+/// A reminder that wakes somebody, and as it stands now.
+struct Due {
+    waiting: WaitingCause,
+    reminder: Reminder,
 }
 
-async fn take(plane: &Plane, one: &DueReminder) -> bool {
-    let (id, at) = (one.waiting.id, plane.clock.now());
-    plane
-        .inside(async move |_, store| {
-            let taken = store.write(move |tx| Box::pin(causes::take(tx, id, at)));
-            taken.await.unwrap()
-        })
-        .await
+async fn due(plane: &Plane) -> Vec<Due> {
+    let mut due = Vec::new();
+    for one in MEMBERS {
+        for waiting in kin::waiting(plane, one).await {
+            let TurnCause::Reminder { reminder } = &waiting.cause else {
+                panic!("{waiting:?}");
+            };
+            let id: ReminderId = reminder.to_string().parse().unwrap();
+            let found = plane
+                .inside(async move |_, store| {
+                    let read = store.read(move |tx| Box::pin(stored::find(tx, id)));
+                    read.await.unwrap()
+                })
+                .await;
+            let reminder = found.unwrap();
+            assert_eq!(reminder.agent, waiting.agent);
+            due.push(Due { waiting, reminder });
+        }
+    }
+    due
 }
 
 async fn fired(plane: &Plane, count: usize) {
@@ -234,22 +249,23 @@ async fn a_reminder_fires_once_for_each_time_over_crashes_and_late_ones_once(pla
         first
     };
     // When it had been due, with what whoever set it had read.
-    assert_eq!(of(&once).waiting.due_at, start.plus(day));
-    assert_eq!(of(&once).reminder.taint.sources(), ["page A"]);
+    assert_eq!(of(&once).waiting.last_at, start.plus(day));
+    assert_eq!(of(&once).waiting.taint.sources(), ["page A"]);
+    let words = of(&once).waiting.words.as_deref();
+    assert_eq!(words, Some("look at the backup"));
     assert_eq!(of(&once).reminder.next_at(), None);
-    assert_eq!(of(&daily).waiting.due_at, daily.next_at().unwrap());
+    assert_eq!(of(&daily).waiting.last_at, daily.next_at().unwrap());
     let next = of(&daily).reminder.next_at().unwrap();
     assert!(next > plane.clock.now() && next.since(plane.clock.now()) <= day);
-    for one in &found {
-        assert!(take(plane, one).await);
-        assert!(!take(plane, one).await, "a cause is taken once");
+    for who in ["alice", "bob"] {
+        assert_eq!(kin::take(plane, who).await, 1);
     }
     assert!(due(plane).await.is_empty());
     // The next day is the next time.
     plane.go_to(next);
     fired(plane, 3).await;
     let found = due(plane).await;
-    assert_eq!((found.len(), found[0].waiting.due_at), (1, next));
+    assert_eq!((found.len(), found[0].waiting.last_at), (1, next));
 }
 
 async fn what_nobody_takes_does_not_pile_up(plane: &mut Plane) {
@@ -261,6 +277,7 @@ async fn what_nobody_takes_does_not_pile_up(plane: &mut Plane) {
     }
     let found = due(plane).await;
     assert_eq!((found.len(), found[0].reminder.fired_count), (1, 5));
+    assert_eq!(found[0].waiting.count, 5);
     cancel(plane, &agent("alice"), &reminder).await.unwrap();
     assert!(
         due(plane).await.is_empty(),

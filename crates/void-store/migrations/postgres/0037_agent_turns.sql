@@ -14,6 +14,8 @@ CREATE TABLE agent_turn_causes (
   last_at BIGINT NOT NULL,
   attempts BIGINT NOT NULL,
   not_before BIGINT NOT NULL,
+  -- Stands for causes of other keys too, for which there was no room.
+  mixed BIGINT NOT NULL CHECK (mixed IN (0, 1)),
   turn_id TEXT COLLATE "C"
 );
 -- Of one kind one waits, however many came.

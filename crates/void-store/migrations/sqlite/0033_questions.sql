@@ -40,22 +40,6 @@ CREATE INDEX questions_by_asker ON questions (asker_name, asked_at);
 CREATE INDEX questions_by_asked ON questions (asked_name, asked_at);
 CREATE INDEX questions_by_end ON questions (ended_at) WHERE ended_at IS NOT NULL;
 
--- Why agents wake though nobody spoke to them. One thing is one cause for its time.
-CREATE TABLE causes (
-  id TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 36),
-  agent TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('reminder', 'question', 'answer')),
-  subject TEXT NOT NULL CHECK (length(subject) = 36),
-  due_at INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  -- When a turn began with it.
-  taken_at INTEGER
-) STRICT;
-CREATE UNIQUE INDEX causes_once ON causes (kind, subject, due_at);
-CREATE INDEX causes_waiting ON causes (agent, id) WHERE taken_at IS NULL;
-CREATE INDEX causes_same ON causes (kind, subject) WHERE taken_at IS NULL;
-CREATE INDEX causes_taken ON causes (taken_at) WHERE taken_at IS NOT NULL;
-
 -- The outbox carries questions as well. A constraint cannot be changed in place, so the table is made anew.
 CREATE TABLE notifications_with_questions (
   id TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 36),

@@ -14,6 +14,8 @@ CREATE TABLE agent_turn_causes (
   last_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL,
   not_before INTEGER NOT NULL,
+  -- Stands for causes of other keys too, for which there was no room.
+  mixed INTEGER NOT NULL CHECK (mixed IN (0, 1)),
   turn_id TEXT
 ) STRICT;
 -- Of one kind one waits, however many came.

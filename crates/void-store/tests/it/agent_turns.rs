@@ -86,6 +86,45 @@ async fn of_one_kind_one_waits_and_what_a_turn_has_waits_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_over_waits_for_nobody_and_takes_nothing_else_along() {
+    for engine in engines::both().await {
+        let (store, engine) = (&engine.store, engine.name);
+        let mut mixed = waiting(4, "alice", reminder("r-2"));
+        mixed.join(&waiting(9, "alice", TurnCause::Owner));
+        let had = waiting(5, "alice", reminder("r-3"));
+        for one in [
+            waiting(1, "alice", reminder("r-1")),
+            waiting(2, "bob", reminder("r-1")),
+            waiting(3, "alice", TurnCause::Owner),
+            mixed.clone(),
+            had.clone(),
+        ] {
+            on!(store, |tx| table::save_waiting(tx, &one)).unwrap();
+        }
+        let turn = MessageId::new(NOW, [9; 10]);
+        let taken = had.clone();
+        assert!(on!(store, |tx| table::take(tx, &taken, turn)).unwrap());
+        for which in ["r-1", "r-2", "r-3", "r-4"] {
+            let (alice, cause) = (name("alice"), reminder(which));
+            on!(store, |tx| table::drop_waiting(tx, &alice, &cause)).unwrap();
+        }
+        let list = async |who: &str| {
+            let who = name(who);
+            on!(store, |tx| table::list_waiting(tx, &who)).unwrap()
+        };
+        let owner = waiting(3, "alice", TurnCause::Owner);
+        assert_eq!(list("alice").await, [owner, mixed], "{engine}");
+        assert_eq!(list("bob").await.len(), 1, "{engine}");
+        let alice = name("alice");
+        on!(store, |tx| table::drop_waiting_of(tx, &alice)).unwrap();
+        assert_eq!(list("alice").await, [], "{engine}");
+        assert_eq!(list("bob").await.len(), 1, "{engine}");
+        let kept = on!(store, |tx| table::list_of_turn(tx, turn)).unwrap();
+        assert_eq!(kept, [had], "{engine}: a turn has it");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_in_the_files_of_an_agent_adds_up() {
     for engine in engines::both().await {
         let (store, engine) = (&engine.store, engine.name);

@@ -1,9 +1,8 @@
-//! Questions, causes and reminders: each moves once, the guard is in the statement, and what no type says no table holds.
+//! Questions and reminders: each moves once, the guard is in the statement, and what no type says no table holds.
 
 use std::time::Duration;
 
-use void_domain::causes::{Cause, WaitingCause};
-use void_domain::ids::{CauseId, QuestionId, ReminderId};
+use void_domain::ids::{QuestionId, ReminderId};
 use void_domain::questions::{
     Question, QuestionCancellation, QuestionCode, QuestionParty, QuestionState, QuestionWords,
     ReplyChoice,
@@ -11,7 +10,7 @@ use void_domain::questions::{
 use void_domain::reminders::{Reminder, ReminderSchedule, ReminderState};
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, causes, questions, reminders, retention};
+use void_store::{StoreError, questions, reminders, retention};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
@@ -102,43 +101,6 @@ async fn a_question_is_read_as_it_was_written_and_ends_once() {
         };
         assert_eq!(prune(NOW).await, 0, "{name}");
         assert_eq!(prune(NOW.plus(HOUR * 2)).await, 3, "{name}");
-    }
-}
-
-fn waiting(n: u8, due_at: Timestamp) -> WaitingCause {
-    WaitingCause {
-        id: CauseId::new(NOW, [n; 10]),
-        agent: "alice".parse().unwrap(),
-        cause: Cause::Reminder(ReminderId::new(NOW, [9; 10])),
-        due_at,
-        at: NOW,
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_cause_is_noted_once_for_its_time_and_taken_once() {
-    for engine in engines::both().await {
-        let (store, name) = (&engine.store, engine.name);
-        let (first, later) = (waiting(1, NOW), waiting(2, NOW.plus(HOUR)));
-        let (id, again) = (first.id, waiting(3, NOW));
-        let note = async |one: WaitingCause| on!(store, |tx| causes::insert(tx, &one)).unwrap();
-        assert!(note(first.clone()).await);
-        assert!(
-            !note(later.clone()).await,
-            "{name}: one that waits is enough"
-        );
-        assert_eq!(
-            on!(store, |tx| causes::list_waiting(tx, None, 10)),
-            Ok(vec![first])
-        );
-        assert_eq!(on!(store, |tx| causes::take(tx, id, NOW)), Ok(true));
-        assert_eq!(
-            on!(store, |tx| causes::take(tx, id, NOW)),
-            Ok(false),
-            "{name}"
-        );
-        assert!(!note(again).await, "{name}: it was for that time already");
-        assert!(note(later).await);
     }
 }
 

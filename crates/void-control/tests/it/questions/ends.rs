@@ -175,10 +175,7 @@ async fn what_is_late_is_over_whoever_is_first(plane: &mut Plane) {
     })
     .await;
     assert_eq!(plane.audited("question.expired").await.len(), 1);
-    assert_eq!(
-        causes_of(plane, "alice").await,
-        [Cause::Answer(question.id)]
-    );
+    assert_eq!(causes_of(plane, "alice").await, [over(&question)]);
 }
 
 /// The clock passes the expiry while answers come in: each question ends one way, and the record has one entry of it.
@@ -206,32 +203,13 @@ async fn of_an_answer_and_an_expiry_one_wins(plane: &mut Plane) {
 async fn an_agent_wakes_when_it_is_asked_and_when_it_is_answered(plane: &mut Plane) {
     begin(plane).await;
     let question = asked(plane, "alice", "bob").await;
-    assert_eq!(
-        causes_of(plane, "bob").await,
-        [Cause::Question(question.id)]
-    );
+    assert_eq!(causes_of(plane, "bob").await, [super::question(&question)]);
     assert!(causes_of(plane, "alice").await.is_empty());
     answer(plane, &agent("bob"), &question).await.unwrap();
     assert!(causes_of(plane, "bob").await.is_empty(), "it is answered");
-    assert_eq!(
-        causes_of(plane, "alice").await,
-        [Cause::Answer(question.id)]
-    );
-    // A cause is taken once.
-    let taken = plane
-        .inside(async |control, store| {
-            let first = causes::waiting(&control, None, 1).await.unwrap().remove(0);
-            let at = control.clock().now();
-            let mut taken = Vec::new();
-            for _ in 0..2 {
-                let id = first.id;
-                let took = store.write(move |tx| Box::pin(causes::take(tx, id, at)));
-                taken.push(took.await.unwrap());
-            }
-            taken
-        })
-        .await;
-    assert_eq!(taken, [true, false]);
+    assert_eq!(causes_of(plane, "alice").await, [over(&question)]);
+    // What began a turn waits no more.
+    assert_eq!(kin::take(plane, "alice").await, 1);
     // Whoever takes back its own question is not woken by that.
     let own = asked(plane, "alice", "bob").await;
     cancel(plane, &agent("alice"), &own).await.unwrap();
@@ -239,10 +217,7 @@ async fn an_agent_wakes_when_it_is_asked_and_when_it_is_answered(plane: &mut Pla
     assert!(causes_of(plane, "bob").await.is_empty());
     let moderated = asked(plane, "alice", "bob").await;
     cancel(plane, &agent("anna"), &moderated).await.unwrap();
-    assert_eq!(
-        causes_of(plane, "alice").await,
-        [Cause::Answer(moderated.id)]
-    );
+    assert_eq!(causes_of(plane, "alice").await, [over(&moderated)]);
 }
 
 async fn what_a_withdrawn_agent_asked_or_was_asked_ends_with_it(plane: &mut Plane) {
@@ -279,7 +254,7 @@ async fn what_a_withdrawn_agent_asked_or_was_asked_ends_with_it(plane: &mut Plan
             .state
             .is_open()
     );
-    assert_eq!(causes_of(plane, "alice").await, [Cause::Answer(to_bob.id)]);
+    assert_eq!(causes_of(plane, "alice").await, [over(&to_bob)]);
     assert!(causes_of(plane, "bob").await.is_empty());
     let refused = ask(plane, &agent("alice"), request("bob")).await;
     assert!(
@@ -299,8 +274,5 @@ async fn a_question_is_there_after_a_crash(plane: &mut Plane) {
     );
     answer(plane, &owner(), &question).await.unwrap();
     plane.crash_and_start().await;
-    assert_eq!(
-        causes_of(plane, "alice").await,
-        [Cause::Answer(question.id)]
-    );
+    assert_eq!(causes_of(plane, "alice").await, [over(&question)]);
 }
