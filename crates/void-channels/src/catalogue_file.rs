@@ -115,7 +115,7 @@ impl CatalogueFile {
                 Err((FailureCode::Changed, "the file is gone".to_owned()))
             }
             (ChangeEffect::Beside, _) => self.put_beside(&permit, &new),
-            (ChangeEffect::Stored | ChangeEffect::Deployed, _) => {
+            (ChangeEffect::Stored, _) => {
                 Err((FailureCode::Changed, "it is a change of no file".to_owned()))
             }
         };
@@ -139,7 +139,7 @@ impl CatalogueFile {
             Ok(Some(text)) if Digest::of(text.as_bytes()) == change.result => {
                 let commit = match change.effect {
                     ChangeEffect::Commit => self.last_commit().await,
-                    ChangeEffect::Beside | ChangeEffect::Stored | ChangeEffect::Deployed => None,
+                    ChangeEffect::Beside | ChangeEffect::Stored => None,
                 };
                 let result = self.result(change, commit.as_deref());
                 Evidence::Done { result }
@@ -159,9 +159,7 @@ impl CatalogueFile {
 
     fn written_to(&self, effect: ChangeEffect) -> PathBuf {
         match effect {
-            ChangeEffect::Commit | ChangeEffect::Stored | ChangeEffect::Deployed => {
-                self.path.clone()
-            }
+            ChangeEffect::Commit | ChangeEffect::Stored => self.path.clone(),
             ChangeEffect::Beside => Self::beside(&self.path),
         }
     }
@@ -183,7 +181,7 @@ impl CatalogueFile {
             (ChangeEffect::Beside, _) => {
                 "put beside the catalogue; not in force before you move it there and reload"
             }
-            (ChangeEffect::Stored | ChangeEffect::Deployed, _) => "in no file",
+            (ChangeEffect::Stored, _) => "in no file",
         };
         json!({
             "file": file.display().to_string(),

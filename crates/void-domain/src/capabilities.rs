@@ -51,13 +51,8 @@ impl Capability {
     /// owner has not seen: it is granted once it means something.
     pub const fn is_granted(self) -> bool {
         match self {
-            Self::Read
-            | Self::Act
-            | Self::Suggest
-            | Self::AuditRead
-            | Self::Spawn
-            | Self::MetaRead
-            | Self::MetaUpdate => true,
+            Self::Read | Self::Act | Self::Suggest | Self::AuditRead => true,
+            Self::Spawn | Self::MetaRead | Self::MetaUpdate => false,
         }
     }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue::{Risk, Tier};
-use crate::changes::{self, Change, ChangeEffect, ChangeOp, ChangeTarget};
+use crate::changes::{self, Change, ChangeEffect, ChangeTarget};
 use crate::digests::Digest;
 use crate::executions::{ActionKind, Execution, ExpectedState, NodeOp, PowerOp, Sign};
 use crate::proposals::{Proposal, Subject, Words};
@@ -26,21 +26,8 @@ pub const WORDS_OF: &str = "words of {name}, not checked";
 const CHANGE_TIER: &str = "Risky, changes what is allowed";
 const KNOWLEDGE_TIER: &str = "Risky, changes what you keep";
 const CHANGE_CHECKED: &str = "Void looks afterwards whether the file says exactly this.";
-const CONFIG_CHECKED: &str = "Void looks afterwards whether exactly these files are applied and whether the agent's process comes up.";
-const INPUTS_CHECKED: &str = "Void looks afterwards whether exactly these commits are pinned.";
 const KNOWLEDGE_CHECKED: &str =
     "It is stored with your yes, or not at all; the revision before it is kept.";
-
-/// What is looked at after a change of something outside the database.
-fn change_checked(subject: &Subject) -> &'static str {
-    match subject.change().map(|change| change.target) {
-        Some(ChangeTarget::AgentConfig) => CONFIG_CHECKED,
-        Some(ChangeTarget::MetaInputs) => INPUTS_CHECKED,
-        Some(ChangeTarget::Catalogue | ChangeTarget::Topology | ChangeTarget::Knowledge) | None => {
-            CHANGE_CHECKED
-        }
-    }
-}
 
 pub fn words_of(name: &str) -> String {
     WORDS_OF.replace("{name}", &text::escaped(name))
@@ -181,7 +168,7 @@ impl Card {
             past: past(&consequence(subject)),
             checked_by: match (subject.is_change(), is_knowledge(subject)) {
                 (true, true) => KNOWLEDGE_CHECKED.to_owned(),
-                (true, false) => change_checked(subject).to_owned(),
+                (true, false) => CHANGE_CHECKED.to_owned(),
                 (false, _) => checked_by(subject.execution()),
             },
             action_id: subject.action_id().map(ToString::to_string),
@@ -350,7 +337,7 @@ fn change_consequence(subject: &Subject) -> String {
         ChangeTarget::Catalogue => "the catalogue",
         ChangeTarget::Knowledge => "your knowledge",
         ChangeTarget::AgentConfig => "the configuration of an agent",
-        ChangeTarget::MetaInputs => "the commits that inputs are pinned to",
+        ChangeTarget::MetaInputs => "what agents are told about themselves",
         ChangeTarget::Topology => "where agents stand",
     };
     match change.effect {
@@ -360,27 +347,8 @@ fn change_consequence(subject: &Subject) -> String {
         ChangeEffect::Beside => format!(
             "changes {what} by a new file beside it; it takes effect once you move it there and reload"
         ),
-        ChangeEffect::Deployed => deploy_consequence(change),
         ChangeEffect::Stored => changes::knowledge::consequence(change)
             .unwrap_or_else(|| format!("changes {what}; it takes effect at once")),
-    }
-}
-
-/// In words of ours and names, which are slugs.
-fn deploy_consequence(change: &Change) -> String {
-    let Some(agent) = changes::agent_configs::agent_of(change) else {
-        return "moves pinned inputs to other commits; nothing is fetched by it".to_owned();
-    };
-    let parent = change.deploy.as_ref().and_then(|it| it.parent.as_ref());
-    let parent = parent.map_or_else(|| "nobody".to_owned(), ToString::to_string);
-    match change.op {
-        ChangeOp::Create => format!(
-            "makes the agent {agent} below {parent}, with a config repository of its own; its process is not started by it"
-        ),
-        ChangeOp::Update | ChangeOp::Delete => format!(
-            "changes the configuration of {agent} below {parent} to another commit; its process is restarted, and if it does \
-             not come up, the commit before is put back"
-        ),
     }
 }
 

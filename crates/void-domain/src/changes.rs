@@ -4,20 +4,16 @@
 //! its proposal, so that one digest binds all of it, and read from there once, when the row is read. Nothing is ever
 //! applied to another base than the one that was looked at.
 
-pub mod agent_configs;
 pub mod catalogue;
 pub mod differences;
 pub mod drafts;
 pub mod knowledge;
-pub mod meta_inputs;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::agent_configs::CommitId;
-use crate::agents::AgentName;
 use crate::canonical;
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
@@ -48,21 +44,6 @@ pub struct Change {
     /// Of knowledge, what it is called and where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<ChangedEntity>,
-    /// Of a config or of pinned inputs, what is put in force where.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deploy: Option<Deploy>,
-}
-
-/// Where a commit is put in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Deploy {
-    /// The instance whose tree it is.
-    pub instance: String,
-    /// Who stands above the agent; it is judged by what that one has.
-    pub parent: Option<AgentName>,
-    /// The commit; `None`: it is made of what the patch says.
-    pub commit: Option<CommitId>,
 }
 
 /// What a change of knowledge is about, in the words of the moment in which it was drafted.
@@ -119,8 +100,8 @@ impl ChangeTarget {
     /// When a change of this kind has its effect.
     pub const fn applied(self) -> Applied {
         match self {
-            Self::Knowledge | Self::Topology => Applied::WithTheDecision,
-            Self::AgentConfig | Self::MetaInputs | Self::Catalogue => Applied::AfterTheClaim,
+            Self::Knowledge | Self::MetaInputs | Self::Topology => Applied::WithTheDecision,
+            Self::AgentConfig | Self::Catalogue => Applied::AfterTheClaim,
         }
     }
 }
@@ -164,8 +145,6 @@ pub enum ChangeEffect {
     Beside,
     /// It is stored with the decision, or nothing is decided.
     Stored,
-    /// It is committed in the repository `meta` and in force at once.
-    Deployed,
 }
 
 /// A definition that is none, or has no canonical form.
@@ -192,9 +171,8 @@ impl Change {
             (ChangeTarget::Catalogue, ChangeOp::Create) => "Write the first catalogue",
             (ChangeTarget::Catalogue, _) => "Change the catalogue",
             (ChangeTarget::Knowledge, op) => knowledge::label(&self.entity, op),
-            (ChangeTarget::AgentConfig, ChangeOp::Create) => "Make a new agent",
             (ChangeTarget::AgentConfig, _) => "Change the configuration of an agent",
-            (ChangeTarget::MetaInputs, _) => "Move pinned inputs",
+            (ChangeTarget::MetaInputs, _) => "Change what agents are told",
             (ChangeTarget::Topology, _) => "Change where agents stand",
         }
     }
@@ -227,11 +205,10 @@ impl Change {
     pub fn instance(&self) -> Option<InstanceName> {
         match self.target {
             ChangeTarget::Catalogue => self.entity_id.as_deref().and_then(InstanceName::parse),
-            ChangeTarget::AgentConfig | ChangeTarget::MetaInputs => {
-                let deploy = self.deploy.as_ref();
-                deploy.and_then(|deploy| InstanceName::parse(&deploy.instance))
-            }
-            ChangeTarget::Knowledge | ChangeTarget::Topology => None,
+            ChangeTarget::Knowledge
+            | ChangeTarget::AgentConfig
+            | ChangeTarget::MetaInputs
+            | ChangeTarget::Topology => None,
         }
     }
 }

@@ -3,8 +3,11 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
+<<<<<<< HEAD
 pub mod agent_configs;
 pub mod agent_messages;
+=======
+>>>>>>> parent of 255e842 (agent_configs: agent.toml as a typed value, its judge, and the change of it in words)
 pub mod agent_processes;
 pub mod agent_turns;
 pub mod agents;
@@ -31,7 +34,6 @@ pub mod ids;
 pub mod instances;
 pub mod knowledge;
 pub mod limits;
-pub mod meta_locks;
 pub mod mutes;
 pub mod nodes;
 pub mod notifications;

@@ -130,7 +130,6 @@ pub fn change(
         summary: summary(base.catalogue, &catalogue),
         effect,
         about: None,
-        deploy: None,
     };
     // Lines may end in ways that a diff cannot say.
     match new_text(&change, base.text).as_ref() == Some(&new) {

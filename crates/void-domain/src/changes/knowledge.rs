@@ -143,7 +143,6 @@ fn of(
         summary,
         effect: ChangeEffect::Stored,
         about: Some(about),
-        deploy: None,
     }
 }
 

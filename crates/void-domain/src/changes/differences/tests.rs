@@ -15,7 +15,6 @@ fn change(old: &str, new: &str) -> Change {
         summary: Vec::new(),
         effect: ChangeEffect::Stored,
         about: None,
-        deploy: None,
     }
 }
 
