@@ -3,11 +3,7 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
-<<<<<<< HEAD
-pub mod agent_configs;
 pub mod agent_messages;
-=======
->>>>>>> parent of 255e842 (agent_configs: agent.toml as a typed value, its judge, and the change of it in words)
 pub mod agent_processes;
 pub mod agent_turns;
 pub mod agents;
