@@ -19,23 +19,7 @@ const BACKUP_LOOK_EVERY: Duration = Duration::from_secs(15 * 60);
 
 pub(crate) fn start(control: &Control) {
     every(control, SWEEP_EVERY, |control| async move {
-        if let Err(error) = proposals::sweep(&control).await {
-            tracing::error!(%error, "the sweep failed; it is tried again");
-        }
-        if let Err(error) = questions::sweep(&control).await {
-            tracing::error!(%error, "questions could not expire; it is tried again");
-        }
-        if let Err(error) = reminders::sweep(&control).await {
-            tracing::error!(%error, "reminders could not fire; it is tried again");
-        }
-        if let Err(error) = refusal_counts::sweep(&control).await {
-            tracing::error!(%error, "counted refusals could not be recorded; it is tried again");
-        }
-        if let Err(error) = alerts::sweep(&control).await {
-            tracing::warn!(%error, "what is down could not be told; it is tried again");
-        }
-        // A freeze with an end is over when its time comes, without anybody touching it.
-        let _ = freezes::apply_stored(&control).await;
+        sweep(&control).await;
     });
     every(control, NOTE_EVERY, |control| async move {
         witness::note(&control).await;
@@ -54,17 +38,7 @@ pub(crate) fn start(control: &Control) {
     every(control, SETTLE_EVERY, move |control| {
         let settling = Arc::clone(&settling);
         async move {
-            proposals::settle_unknown(&control, &settling).await;
-            if let Err(error) = conversations::fail_overdue(&control).await {
-                tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
-            }
-            if let Err(error) = agent_messages::sweep(&control).await {
-                tracing::error!(%error, "messages that reach nobody could not be ended; it is tried again");
-            }
-            // Another instance may have stopped something, or a guest was started outside Void.
-            if let Err(error) = stops::refresh(&control).await {
-                tracing::warn!(%error, "what the owner stopped could not be read; it is tried again");
-            }
+            settle(&control, &settling).await;
         }
     });
     every(control, nodes::NOTE_SEEN_EVERY, |control| async move {
@@ -74,19 +48,57 @@ pub(crate) fn start(control: &Control) {
     });
     every(control, BACKUP_LOOK_EVERY, |control| async move {
         backups::daily(&control).await;
-        if let Err(error) = notification_keys::forget_old(&control).await {
-            tracing::warn!(%error, "old keys of buttons could not be dropped; it is tried again");
-        }
-        if let Err(error) = retention::prune(&control).await {
-            tracing::warn!(%error, "what is too old could not be dropped; it is tried again");
-        }
-        if let Err(error) = knowledge::forget_deleted_files(&control).await {
-            tracing::warn!(%error, "files that were thrown away could not be dropped; it is tried again");
-        }
-        if let Err(error) = health::forget_old(&control).await {
-            tracing::warn!(%error, "old changes of services could not be dropped; it is tried again");
-        }
+        forget_old(&control).await;
     });
+}
+
+async fn sweep(control: &Control) {
+    if let Err(error) = proposals::sweep(control).await {
+        tracing::error!(%error, "the sweep failed; it is tried again");
+    }
+    if let Err(error) = questions::sweep(control).await {
+        tracing::error!(%error, "questions could not expire; it is tried again");
+    }
+    if let Err(error) = reminders::sweep(control).await {
+        tracing::error!(%error, "reminders could not fire; it is tried again");
+    }
+    if let Err(error) = refusal_counts::sweep(control).await {
+        tracing::error!(%error, "counted refusals could not be recorded; it is tried again");
+    }
+    if let Err(error) = alerts::sweep(control).await {
+        tracing::warn!(%error, "what is down could not be told; it is tried again");
+    }
+    // A freeze with an end is over when its time comes, without anybody touching it.
+    let _ = freezes::apply_stored(control).await;
+}
+
+async fn settle(control: &Control, settling: &Arc<proposals::Settling>) {
+    proposals::settle_unknown(control, settling).await;
+    if let Err(error) = conversations::fail_overdue(control).await {
+        tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
+    }
+    if let Err(error) = agent_messages::sweep(control).await {
+        tracing::error!(%error, "messages that reach nobody could not be ended; it is tried again");
+    }
+    // Another instance may have stopped something, or a guest was started outside Void.
+    if let Err(error) = stops::refresh(control).await {
+        tracing::warn!(%error, "what the owner stopped could not be read; it is tried again");
+    }
+}
+
+async fn forget_old(control: &Control) {
+    if let Err(error) = notification_keys::forget_old(control).await {
+        tracing::warn!(%error, "old keys of buttons could not be dropped; it is tried again");
+    }
+    if let Err(error) = retention::prune(control).await {
+        tracing::warn!(%error, "what is too old could not be dropped; it is tried again");
+    }
+    if let Err(error) = knowledge::forget_deleted_files(control).await {
+        tracing::warn!(%error, "files that were thrown away could not be dropped; it is tried again");
+    }
+    if let Err(error) = health::forget_old(control).await {
+        tracing::warn!(%error, "old changes of services could not be dropped; it is tried again");
+    }
 }
 
 fn every<F, Fut>(control: &Control, period: Duration, work: F)

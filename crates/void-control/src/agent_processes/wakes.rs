@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use void_domain::events::EventKind;
-use void_domain::told::{Event, Payload};
+use void_domain::told::Payload;
 use void_supervise::ProcessState;
 
 use super::Inner;
@@ -28,7 +28,7 @@ pub(super) fn follow(control: &Control, inner: &Arc<Inner>) {
             };
             match next {
                 Ok(Some(event)) => {
-                    if let Some(name) = woken_by(&event) {
+                    if let Some(name) = woken_by(event.kind, &event.payload) {
                         let Some(inner) = inner.upgrade() else { return };
                         wake(&inner, name).await;
                     }
@@ -44,8 +44,8 @@ pub(super) fn follow(control: &Control, inner: &Arc<Inner>) {
 }
 
 /// Who is to look; the owner is nobody's process.
-fn woken_by(event: &Event) -> Option<&str> {
-    match (&event.payload, event.kind) {
+fn woken_by(kind: EventKind, payload: &Payload) -> Option<&str> {
+    match (payload, kind) {
         (Payload::Message(message), _) => Some(&message.to),
         (Payload::Question(question), EventKind::QuestionAsked) => Some(&question.asked),
         (Payload::Question(question), _) => Some(&question.asker),
@@ -68,7 +68,6 @@ async fn wake(inner: &Inner, to: &str) {
 
 #[cfg(test)]
 mod tests {
-    use void_domain::events::Audience;
     use void_domain::ids::QuestionId;
     use void_domain::time::Timestamp;
     use void_domain::told::{MessageEvent, QuestionEvent};
@@ -77,18 +76,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_ms(1_762_000_000_000);
 
-    fn event(kind: EventKind, payload: Payload) -> Event {
-        let (seq, at, audience) = (1, NOW, Audience::OwnerOnly);
-        Event {
-            seq,
-            at,
-            kind,
-            audience,
-            payload,
-        }
-    }
-
-    fn question(kind: EventKind, asker: &str, asked: &str) -> Event {
+    fn question(asker: &str, asked: &str) -> Payload {
         let question = QuestionEvent {
             id: QuestionId::new(NOW, [1; 10]),
             code: "abc123".to_owned(),
@@ -97,7 +85,7 @@ mod tests {
             status: "open".to_owned(),
             at: NOW,
         };
-        event(kind, Payload::Question(question))
+        Payload::Question(question)
     }
 
     #[test]
@@ -111,11 +99,11 @@ mod tests {
         ] {
             let [asker, to] = ["alice", "bob"];
             let woken = if is_asked { to } else { asker };
-            assert_eq!(woken_by(&question(kind, asker, to)), Some(woken));
-            let by_owner = question(kind, OWNER, to);
-            assert_eq!(woken_by(&by_owner), is_asked.then_some(to));
-            let to_owner = question(kind, asker, OWNER);
-            assert_eq!(woken_by(&to_owner), (!is_asked).then_some(asker));
+            assert_eq!(woken_by(kind, &question(asker, to)), Some(woken));
+            let by_owner = question(OWNER, to);
+            assert_eq!(woken_by(kind, &by_owner), is_asked.then_some(to));
+            let to_owner = question(asker, OWNER);
+            assert_eq!(woken_by(kind, &to_owner), (!is_asked).then_some(asker));
         }
         let message = MessageEvent {
             id: "m-1".to_owned(),
@@ -124,7 +112,7 @@ mod tests {
             kind: "text".to_owned(),
             at: NOW,
         };
-        let sent = event(EventKind::MessageSent, Payload::Message(message));
-        assert_eq!(woken_by(&sent), Some("bob"));
+        let sent = Payload::Message(message);
+        assert_eq!(woken_by(EventKind::MessageSent, &sent), Some("bob"));
     }
 }

@@ -127,38 +127,50 @@ pub(super) async fn apply(
         stored => stored,
     };
     match stored {
-        Ok(head) => {
-            let mut result = json!({
-                "changed": change.op.as_str(),
-                "kind": head.id.kind(),
-                "id": head.id.to_string(),
-                "space_id": head.space_id,
-                "revision": head.revision.number,
-            });
-            if let (Some(_), Value::Object(members)) = (&edit, &mut result) {
-                members.insert("edited".to_owned(), Value::Bool(true));
-            }
-            Ok(Application::Stored(result))
-        }
-        Err(full @ KnowledgeError::Full) => Ok(Application::Full(full.to_string())),
-        Err(KnowledgeError::Store(error)) => Err(error),
+        Ok(head) => Ok(Application::Stored(stored_result(
+            change,
+            &head,
+            edit.is_some(),
+        ))),
+        Err(error) => not_stored(error, draft),
+    }
+}
+
+/// What the result of the proposal says about what was stored.
+fn stored_result(change: &Change, head: &EntityHead, is_edited: bool) -> Value {
+    let mut result = json!({
+        "changed": change.op.as_str(),
+        "kind": head.id.kind(),
+        "id": head.id.to_string(),
+        "space_id": head.space_id,
+        "revision": head.revision.number,
+    });
+    if let (true, Value::Object(members)) = (is_edited, &mut result) {
+        members.insert("edited".to_owned(), Value::Bool(true));
+    }
+    result
+}
+
+/// What becomes of a draft that could not be stored.
+fn not_stored(error: KnowledgeError, draft: DraftYes<'_>) -> Result<Application, StoreError> {
+    match error {
+        full @ KnowledgeError::Full => Ok(Application::Full(full.to_string())),
+        KnowledgeError::Store(error) => Err(error),
         // The owner named one of another space: the draft is as good as before.
-        Err(KnowledgeError::NoProject) if draft.names_a_project() => {
+        KnowledgeError::NoProject if draft.names_a_project() => {
             Ok(Application::Invalid(InvalidDraftEdit::NoProject))
         }
         // It, its space or its project was changed or thrown away meanwhile. Nothing was written.
-        Err(KnowledgeError::NotFound | KnowledgeError::NoProject | KnowledgeError::Conflict(_)) => {
+        KnowledgeError::NotFound | KnowledgeError::NoProject | KnowledgeError::Conflict(_) => {
             Ok(Application::Moved)
         }
-        Err(
-            other @ (KnowledgeError::OwnerOnly
-            | KnowledgeError::Forbidden
-            | KnowledgeError::Invalid(..)
-            | KnowledgeError::ReasonTooLong
-            | KnowledgeError::NothingToVouch
-            | KnowledgeError::ForeignText
-            | KnowledgeError::RunbookHead),
-        ) => Err(StoreError::Internal(other.to_string())),
+        other @ (KnowledgeError::OwnerOnly
+        | KnowledgeError::Forbidden
+        | KnowledgeError::Invalid(..)
+        | KnowledgeError::ReasonTooLong
+        | KnowledgeError::NothingToVouch
+        | KnowledgeError::ForeignText
+        | KnowledgeError::RunbookHead) => Err(StoreError::Internal(other.to_string())),
     }
 }
 

@@ -74,15 +74,7 @@ fn data(kind: EventKind) -> Value {
         | EventKind::ProposalUnknown
         | EventKind::ProposalHeld
         | EventKind::ProposalJoined => proposal(),
-        EventKind::ServiceChanged => object(
-            &["id", "label", "from", "status", "at", "detail"],
-            json!({
-                "id": text(), "label": text(), "at": text(),
-                "from": {"enum": ["up", "down", "unknown"]},
-                "status": {"enum": ["up", "down", "unknown"]},
-                "detail": {"type": "object"},
-            }),
-        ),
+        EventKind::ServiceChanged => service(),
         EventKind::TurnStarted | EventKind::TurnFinished | EventKind::TurnFailed => object(
             &["message_id", "conversation_id", "agent", "at"],
             json!({
@@ -105,13 +97,7 @@ fn data(kind: EventKind) -> Value {
             &[],
             json!({"token": text(), "session": text(), "sessions": whole(), "quarantine": {"type": "boolean"}}),
         ),
-        EventKind::MuteChanged => object(
-            &["mute", "subject", "what", "until", "at"],
-            json!({
-                "mute": text(), "subject": text(), "until": text(), "at": text(),
-                "what": {"enum": ["mute.set", "mute.lifted", "mute.ended"]},
-            }),
-        ),
+        EventKind::MuteChanged => mute(),
         EventKind::AgentChanged => agent(),
         EventKind::MessageSent => message(),
         EventKind::QuestionAsked
@@ -123,14 +109,40 @@ fn data(kind: EventKind) -> Value {
         | EventKind::PageChanged
         | EventKind::TaskChanged
         | EventKind::RefChanged => entity(kind),
-        EventKind::NotificationFailed => object(
-            &["notification", "target", "why", "proposal_id", "at"],
-            json!({
-                "notification": text(), "target": text(), "why": text(), "at": text(),
-                "proposal_id": {"type": ["string", "null"]},
-            }),
-        ),
+        EventKind::NotificationFailed => notification(),
     }
+}
+
+fn service() -> Value {
+    object(
+        &["id", "label", "from", "status", "at", "detail"],
+        json!({
+            "id": text(), "label": text(), "at": text(),
+            "from": {"enum": ["up", "down", "unknown"]},
+            "status": {"enum": ["up", "down", "unknown"]},
+            "detail": {"type": "object"},
+        }),
+    )
+}
+
+fn mute() -> Value {
+    object(
+        &["mute", "subject", "what", "until", "at"],
+        json!({
+            "mute": text(), "subject": text(), "until": text(), "at": text(),
+            "what": {"enum": ["mute.set", "mute.lifted", "mute.ended"]},
+        }),
+    )
+}
+
+fn notification() -> Value {
+    object(
+        &["notification", "target", "why", "proposal_id", "at"],
+        json!({
+            "notification": text(), "target": text(), "why": text(), "at": text(),
+            "proposal_id": {"type": ["string", "null"]},
+        }),
+    )
 }
 
 fn message() -> Value {

@@ -2,6 +2,7 @@
 //! deciding is a plain form; a small script keeps it true afterwards.
 
 mod changes;
+mod decisions;
 mod holds;
 mod runbooks;
 mod states;
@@ -27,7 +28,8 @@ use void_domain::text;
 use void_domain::time::Timestamp;
 use void_notify::Notifications;
 
-use self::changes::{change_html, moved_html};
+use self::changes::change_html;
+use self::decisions::decision_html;
 use self::holds::hold_html;
 use self::runbooks::{RUNBOOKS, runbooks_html};
 use self::states::state_words;
@@ -512,65 +514,6 @@ fn seen_html(service: &ServiceResponse, reader: &LinkViewer<'_>) -> String {
     format!(
         "{}: {state} <span class=\"muted\">{looked}</span>",
         escaped(&service.label)
-    )
-}
-
-fn decision_html(card: &CardResponse, may_decide: bool, is_frozen: bool) -> String {
-    let row = &card.row;
-    if let Some(moved) = &card.moved {
-        return moved_html(moved);
-    }
-    if card.changed {
-        return format!("<p class=\"notice caution\">{}</p>\n", words::CHANGED);
-    }
-    if !may_decide {
-        return format!("<p class=\"notice\">{}</p>\n", words::OWNER_DECIDES);
-    }
-    let form = |decision: &str, body: &str| {
-        format!(
-            "<form method=\"post\" action=\"/inbox/{}\" data-sending=\"{}\">\
-             <input type=\"hidden\" name=\"digest\" value=\"{}\">\
-             <input type=\"hidden\" name=\"revision\" value=\"{}\">\
-             <input type=\"hidden\" name=\"decision\" value=\"{decision}\">{body}</form>\n",
-            escaped(&row.id),
-            words::SENDING,
-            row.digest,
-            row.revision,
-        )
-    };
-    let approve = if is_frozen {
-        let name = words::APPROVE;
-        format!(
-            "<p><button class=\"button primary\" type=\"button\" disabled>{name}</button></p>\n"
-        )
-    } else if card.needs_login {
-        format!(
-            "<p class=\"notice caution\">{} <a href=\"/#/inbox/{}\">{}</a></p>\n",
-            words::NEEDS_SIGN_IN,
-            escaped(&row.id),
-            words::CONTINUE_IN_VOID,
-        )
-    } else {
-        let consequence = escaped(&card.consequence);
-        let yes = filled(words::YES, "consequence", &consequence);
-        let yes = format!("<button class=\"button danger\">{yes}</button>");
-        step("primary", words::APPROVE, &form("approve", &yes))
-    };
-    let reject = format!(
-        "<label class=\"field\"><span>{}</span>\
-         <input name=\"reason\" maxlength=\"400\" autocomplete=\"off\"></label>\
-         <button class=\"button\">{}</button>",
-        words::WHY_NOT,
-        words::REJECT_IT,
-    );
-    let reject = step("", words::REJECT, &form("reject", &reject));
-    format!("<div class=\"decide\">\n{approve}{reject}</div>\n")
-}
-
-/// Two taps in different places, without a script.
-fn step(kind: &str, name: &str, body: &str) -> String {
-    format!(
-        "<details class=\"step\"><summary class=\"button {kind}\">{name}</summary>\n{body}</details>\n"
     )
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use void_api::backups::BackupResponse;
+use void_control::backups::Restored;
 use void_control::{Clock, backups};
 use void_domain::failures::FailureCode;
 use void_store::{StoreError, backups as copies};
@@ -115,33 +116,9 @@ async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, CommandError
 
 async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit, CommandError> {
     must_exist(&file)?;
-    if session.settings.database_url.value.is_some() {
-        return Err(CommandError::config(
-            "this Void uses PostgreSQL; restore it with its own tools",
-        )
-        .next("pg_restore"));
-    }
-    // Said before anybody decides anything.
-    if let Some(process) = copies::held_by(&session.settings.database_file()) {
-        let folder = session.settings.data.value.display();
-        let message = format!("process {process} works on {folder}");
-        return Err(CommandError::failed(FailureCode::InUse, message).next(STOP_FIRST));
-    }
-    if !yes {
-        if !output::is_interactive() {
-            return Err(CommandError::usage("there is nobody to ask here").next("add --yes"));
-        }
-        session.output.note(format!(
-            "This replaces {} with {}.",
-            session.settings.database_file().display(),
-            file.display()
-        ));
-        session
-            .output
-            .note("What waited in the copy will be void, sessions end, credentials have to be confirmed, and it starts frozen; what was replaced is kept beside it.");
-        if !output::confirm("Restore?") {
-            return Ok(Exit::Interrupted);
-        }
+    must_be_free(session)?;
+    if !yes && !confirm_restore(session, &file)? {
+        return Ok(Exit::Interrupted);
     }
     let (database, witness_file) = (
         session.settings.database_file(),
@@ -158,13 +135,50 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
             }
         })?;
     let folders = restore_folders(session, &file)?;
+    tell_restored(session, &restored, folders.as_deref());
+    Ok(Exit::Done)
+}
+
+/// Only a database in a file that no process works on can be replaced.
+fn must_be_free(session: &Session<'_>) -> Result<(), CommandError> {
+    if session.settings.database_url.value.is_some() {
+        return Err(CommandError::config(
+            "this Void uses PostgreSQL; restore it with its own tools",
+        )
+        .next("pg_restore"));
+    }
+    // Said before anybody decides anything.
+    if let Some(process) = copies::held_by(&session.settings.database_file()) {
+        let folder = session.settings.data.value.display();
+        let message = format!("process {process} works on {folder}");
+        return Err(CommandError::failed(FailureCode::InUse, message).next(STOP_FIRST));
+    }
+    Ok(())
+}
+
+fn confirm_restore(session: &Session<'_>, file: &Path) -> Result<bool, CommandError> {
+    if !output::is_interactive() {
+        return Err(CommandError::usage("there is nobody to ask here").next("add --yes"));
+    }
+    session.output.note(format!(
+        "This replaces {} with {}.",
+        session.settings.database_file().display(),
+        file.display()
+    ));
+    session
+        .output
+        .note("What waited in the copy will be void, sessions end, credentials have to be confirmed, and it starts frozen; what was replaced is kept beside it.");
+    Ok(output::confirm("Restore?"))
+}
+
+fn tell_restored(session: &Session<'_>, restored: &Restored, folders: Option<&[PathBuf]>) {
     if session.output.json {
         session.output.value(json!({
             "restored": true, "folders_restored": folders.is_some(), "audit_seq": restored.audit_seq, "voided": restored.shut_down.voided,
             "quarantined": restored.shut_down.quarantined, "sessions_ended": restored.shut_down.sessions_ended,
             "replaced": restored.replaced.as_ref().map(|path| path.display().to_string()),
         }));
-        return Ok(Exit::Done);
+        return;
     }
     session.output.line(format!(
         "Restored {} audit entries; {} open proposals of the copy are void.",
@@ -175,7 +189,7 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
             .output
             .line(format!("  what it replaced is at {}", replaced.display()));
     }
-    tell_folders(session, folders.as_deref());
+    tell_folders(session, folders);
     session.output.line(format!(
         "  {} sessions ended; {} credentials of the copy open nothing until you confirm each; it starts frozen",
         restored.shut_down.sessions_ended, restored.shut_down.quarantined
@@ -183,7 +197,6 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
     session
         .output
         .next("void serve, then void quarantine ls, then void thaw");
-    Ok(Exit::Done)
 }
 
 /// What the folders of the copy replaced; `None`: it has none.

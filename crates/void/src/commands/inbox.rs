@@ -33,19 +33,7 @@ pub(super) async fn run(
     match command {
         InboxCommand::Ls(args) if args.all => history(session, &args).await,
         InboxCommand::Ls(args) => list(session, &args).await,
-        InboxCommand::Show { id, unified } => {
-            let client = session.client()?;
-            if session.output.json {
-                session.output.value(client.get(&path(&id)).await?);
-            } else {
-                let form = match unified {
-                    true => DifferenceForm::Unified,
-                    false => DifferenceForm::Words,
-                };
-                rows::show_card_as(session.output, &card(&client, &id).await?, form);
-            }
-            Ok(Exit::Done)
-        }
+        InboxCommand::Show { id, unified } => show(session, &id, unified).await,
         InboxCommand::Approve {
             ids,
             digest,
@@ -68,13 +56,7 @@ pub(super) async fn run(
         InboxCommand::Cancel { id } if questions::is_question(&id) => {
             questions::cancel(session, &id).await
         }
-        InboxCommand::Cancel { id } => {
-            let client = session.client()?;
-            let row = find(&client, &id).await?;
-            let path = format!("{}/cancel", path(&row.id));
-            print(session, client.post(&path, &json!({})).await?)?;
-            Ok(Exit::Done)
-        }
+        InboxCommand::Cancel { id } => cancel(session, &id).await,
         InboxCommand::Hold(args) => holds::add(session, "hold", &args.id, args.reason).await,
         InboxCommand::Veto(args) => holds::add(session, "veto", &args.id, args.reason).await,
         InboxCommand::Annotate(args) => {
@@ -87,17 +69,7 @@ pub(super) async fn run(
             print(session, client.post(&path, &json!({})).await?)?;
             Ok(Exit::Queued)
         }
-        InboxCommand::Settle { id, outcome } => {
-            let outcome = Some(match outcome {
-                SettleOutcome::Executed => OutcomeWord::Executed,
-                SettleOutcome::Failed => OutcomeWord::Failed,
-            });
-            let path = format!("{}/settle", path(&id));
-            let client = session.client()?;
-            let settled = client.post(&path, &SettleRequest { outcome }).await?;
-            print(session, settled)?;
-            Ok(Exit::Done)
-        }
+        InboxCommand::Settle { id, outcome } => settle(session, &id, outcome).await,
         InboxCommand::Watch { id } => watch(session, id).await,
     }
 }
@@ -235,6 +207,20 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Comma
     Ok(Exit::Done)
 }
 
+async fn show(session: &Session<'_>, id: &str, unified: bool) -> Result<Exit, CommandError> {
+    let client = session.client()?;
+    if session.output.json {
+        session.output.value(client.get(&path(id)).await?);
+    } else {
+        let form = match unified {
+            true => DifferenceForm::Unified,
+            false => DifferenceForm::Words,
+        };
+        rows::show_card_as(session.output, &card(&client, id).await?, form);
+    }
+    Ok(Exit::Done)
+}
+
 async fn approve(
     session: &Session<'_>,
     id: &str,
@@ -298,6 +284,30 @@ async fn reject(
     };
     let path = format!("{}/decide", path(&row.id));
     print(session, client.post(&path, &body).await?)?;
+    Ok(Exit::Done)
+}
+
+async fn cancel(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
+    let client = session.client()?;
+    let row = find(&client, id).await?;
+    let path = format!("{}/cancel", path(&row.id));
+    print(session, client.post(&path, &json!({})).await?)?;
+    Ok(Exit::Done)
+}
+
+async fn settle(
+    session: &Session<'_>,
+    id: &str,
+    outcome: SettleOutcome,
+) -> Result<Exit, CommandError> {
+    let outcome = Some(match outcome {
+        SettleOutcome::Executed => OutcomeWord::Executed,
+        SettleOutcome::Failed => OutcomeWord::Failed,
+    });
+    let path = format!("{}/settle", path(id));
+    let client = session.client()?;
+    let settled = client.post(&path, &SettleRequest { outcome }).await?;
+    print(session, settled)?;
     Ok(Exit::Done)
 }
 
