@@ -49,7 +49,9 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
             min: 0,
             max: NUMBER_MAX,
         },
-        ("cursor", "listAudit" | "listMessages") => Shape::Like("^[0-9]{1,15}$"),
+        ("cursor", "listAudit" | "listMessages" | "listAgentMessages") => {
+            Shape::Like("^[0-9]{1,15}$")
+        }
         ("cursor", "search") => Shape::Text,
         // The last name of the page before.
         ("cursor", "getRights") => Shape::Like(SLUG),
@@ -64,6 +66,7 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
             min: 1,
             max: NUMBER_MAX,
         },
+        ("state", "listAgentMessages") => Shape::OneOf(vec!["all", "open", "acknowledged", "dead"]),
         ("state", _) => Shape::OneOf(TaskState::ALL.map(TaskState::as_str).to_vec()),
         ("order", _) => Shape::OneOf(vec!["changed", "due"]),
         ("open", _) => Shape::OneOf(vec!["true", "false"]),

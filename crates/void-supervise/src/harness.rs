@@ -114,7 +114,7 @@ fn work(api: &Api, files: &Files<'_>, is_known: &mut bool) -> Result<(), ApiErro
             Ok(()) => println!("turn {turn}: over"),
             // It is over for the server; there may be another one.
             Err(ApiError::Refused(status, why)) => {
-                eprintln!("turn {turn}: refused ({status}): {why}")
+                eprintln!("turn {turn}: refused ({status}): {why}");
             }
             Err(why) => return Err(why),
         }

@@ -77,7 +77,7 @@ pub enum FileFailure {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ListArguments {
+struct FileListArguments {
     /// The agent below you whose folder it is; your own if left out.
     agent: Option<String>,
     /// A folder in it, like `notes/2026`; all of it if left out.
@@ -86,7 +86,7 @@ struct ListArguments {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ReadArguments {
+struct FileReadArguments {
     /// The agent below you whose folder it is; your own if left out.
     agent: Option<String>,
     path: String,
@@ -106,7 +106,7 @@ struct WriteArguments {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct EditArguments {
+struct FileEditArguments {
     /// The agent below you whose folder it is; your own if left out.
     agent: Option<String>,
     path: String,
@@ -120,17 +120,20 @@ const READ: &str = "read_file";
 const WRITE: &str = "write_file";
 const EDIT: &str = "edit_file";
 
+/// Makes the schema of a tool's arguments.
+type Schema = fn() -> Value;
+
 pub(super) fn specs() -> impl Iterator<Item = ToolSpec> {
-    let all: [(&str, &str, fn() -> Value); 4] = [
+    let all: [(&str, &str, Schema); 4] = [
         (
             LIST,
             "What is in your folder, or in that of an agent below you.",
-            schema::<ListArguments>,
+            schema::<FileListArguments>,
         ),
         (
             READ,
             "Read a text file of your folder, or of that of an agent below you.",
-            schema::<ReadArguments>,
+            schema::<FileReadArguments>,
         ),
         (
             WRITE,
@@ -140,7 +143,7 @@ pub(super) fn specs() -> impl Iterator<Item = ToolSpec> {
         (
             EDIT,
             "Replace one text in a file by another. It has to be there exactly once.",
-            schema::<EditArguments>,
+            schema::<FileEditArguments>,
         ),
     ];
     all.into_iter().map(|(name, description, schema)| ToolSpec {
@@ -166,11 +169,11 @@ impl FileCall {
         let arguments = Value::Object(arguments.clone());
         let (agent, path, wish) = match name {
             LIST => {
-                let asked: ListArguments = fit(arguments)?;
+                let asked: FileListArguments = fit(arguments)?;
                 (asked.agent, asked.path.unwrap_or_default(), FileWish::List)
             }
             READ => {
-                let asked: ReadArguments = fit(arguments)?;
+                let asked: FileReadArguments = fit(arguments)?;
                 let from = asked.from.unwrap_or(0);
                 let bytes_max = FILE_READ_BYTES_MAX;
                 (asked.agent, asked.path, FileWish::Read { from, bytes_max })
@@ -185,7 +188,7 @@ impl FileCall {
                 )
             }
             _ => {
-                let asked: EditArguments = fit(arguments)?;
+                let asked: FileEditArguments = fit(arguments)?;
                 bound(asked.find.len().max(asked.replace.len()))?;
                 if asked.find.is_empty() {
                     return Err(unfit("what is to be replaced is empty"));

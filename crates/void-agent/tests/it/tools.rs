@@ -4,11 +4,10 @@ mod capabilities;
 mod from_above;
 mod loads;
 mod members;
+mod registries;
 
 use serde_json::{Map, Value, json};
-use void_agent::tools::{
-    self, Effect, Notes, REGISTRIES, Reach, Registry, Scope, TOOLS, Tool, ToolError,
-};
+use void_agent::tools::{self, Effect, Notes, Reach, Registry, Scope, TOOLS, Tool, ToolError};
 use void_control::proposals::{self, ProposalKey};
 use void_control::{Ctx, agents};
 use void_domain::capabilities::Capability;
@@ -62,84 +61,6 @@ async fn resident<'a>(room: &'a Room, name: &str, rights: &[Capability]) -> Call
     Caller {
         room,
         ctx: ctx.unwrap().unwrap(),
-    }
-}
-
-/// Everybody's tools, and what each may change.
-#[test]
-fn no_tool_approves_and_only_one_proposes() {
-    let names: Vec<(&str, Vec<&str>)> = REGISTRIES
-        .iter()
-        .map(|registry| {
-            (
-                registry.name,
-                registry.tools.iter().map(|tool| tool.name).collect(),
-            )
-        })
-        .collect();
-    let reading = [
-        "service_status",
-        "list_actions",
-        "proposal_status",
-        "search",
-    ];
-    assert_eq!(
-        names,
-        [
-            (
-                "blue",
-                vec![
-                    "service_status",
-                    "list_actions",
-                    "propose_action",
-                    "proposal_status",
-                    "withdraw_proposal",
-                    "search"
-                ]
-            ),
-            ("security", [&reading[..], &["read_record"]].concat()),
-            (
-                "companion",
-                vec!["search", "read", "context", "propose_change"]
-            ),
-        ]
-    );
-    // What everybody did lately is there in the owner's conversations, and over MCP it is not.
-    let is_in_set = |name: &str| REGISTRIES.iter().any(|set| set.get(name).is_some());
-    let besides = TOOLS.iter().filter(|tool| !is_in_set(tool.name));
-    let besides: Vec<&str> = besides.map(|tool| tool.name).collect();
-    let from_above = [
-        "start", "kill", "restart", "update", "destroy", "get_logs", "hold", "veto", "annotate",
-    ];
-    let of_the_tree = ["send", "recv", "wake"];
-    let rest = [&["recent_activity"][..], &of_the_tree, &from_above].concat();
-    assert_eq!(besides, rest);
-    let reading = [&reading[..], &["recent_activity", "read", "context"]].concat();
-    for tool in TOOLS {
-        let (needs, effect) = if from_above.contains(&tool.name) {
-            assert_eq!(tool.reach, Reach::FromAbove, "{}", tool.name);
-            let effect = match tool.name {
-                "get_logs" => Effect::Reads,
-                "hold" | "veto" | "annotate" => Effect::Brakes,
-                _ => Effect::Manages,
-            };
-            (&[][..], effect)
-        } else if reading.contains(&tool.name) {
-            (&[Capability::Read][..], Effect::Reads)
-        } else if tool.name == "read_record" {
-            (&[Capability::AuditRead][..], Effect::Reads)
-        } else if tool.name == "propose_change" {
-            (&[Capability::Suggest][..], Effect::Drafts)
-        } else if ["send", "recv", "wake"].contains(&tool.name) {
-            // A place in the tree is what they need.
-            (&[][..], Effect::Messages)
-        } else if tool.name == "withdraw_proposal" {
-            let either = &[Capability::Act, Capability::Suggest];
-            (&either[..], Effect::Withdraws)
-        } else {
-            (&[Capability::Act][..], Effect::Proposes)
-        };
-        assert_eq!((tool.needs, tool.effect), (needs, effect), "{}", tool.name);
     }
 }
 

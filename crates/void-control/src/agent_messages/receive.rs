@@ -10,7 +10,6 @@ use void_domain::agent_messages::{
 };
 use void_domain::agents::{Agent, AgentName};
 use void_domain::capabilities::Capabilities;
-use void_domain::fail_point;
 use void_domain::ids::AgentMessageId;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, agent_messages as table, agents};
@@ -86,7 +85,6 @@ pub async fn receive(
         .store
         .write(move |tx| Box::pin(async move { handing.run(tx, &request).await }))
         .await?;
-    fail_point!("message.delivered.after");
     Ok(received)
 }
 

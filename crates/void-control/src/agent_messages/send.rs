@@ -8,7 +8,6 @@ use void_domain::agent_messages::{
 };
 use void_domain::agent_turns::{TurnCause, WakeCause};
 use void_domain::agents::AgentName;
-use void_domain::fail_point;
 use void_domain::ids::AgentMessageId;
 use void_domain::relations::Relation;
 use void_domain::taint::Taint;
@@ -88,7 +87,6 @@ pub async fn send(control: &Control, ctx: &Ctx, request: SendRequest) -> Result<
             })
         })
         .await?;
-    fail_point!("message.sent.after");
     Ok(sent)
 }
 

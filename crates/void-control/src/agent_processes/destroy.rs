@@ -7,7 +7,6 @@
 use serde_json::json;
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::{Agent, AgentName};
-use void_domain::fail_point;
 use void_domain::time::Timestamp;
 use void_store::agent_processes::{self as table, AgentProcess};
 use void_store::agent_tombstones::{self as tombstones, AgentTombstone};
@@ -46,13 +45,10 @@ async fn run(
     let agent = agents::find(control, name).await?;
     let agent = agent.ok_or_else(|| AgentProcessError::Nobody(name.clone()))?;
     let tombstone = note(control, ctx, agent).await?;
-    fail_point!("destroy.recorded");
     processes.0.supervisor.stop(name.as_str()).await?;
     control.process_tokens.end(name);
-    fail_point!("destroy.stopped");
     let (before, after) = held.remove(ctx, name).await?;
     follow_tree(control, &before, &after).await;
-    fail_point!("destroy.removed");
     let lies_in = archives::folder(&tombstone).display().to_string();
     archives::put(processes, tombstone).await?;
     Ok(lies_in)

@@ -18,10 +18,10 @@ const OLD: [&str; 2] = ["manager", "hm1nd"];
 const DONE: &str = "layout";
 const BEGUN: &str = "layout.begun";
 
-type Step = fn(&Path) -> io::Result<()>;
+type LayoutStep = fn(&Path) -> io::Result<()>;
 
 /// In this order; each may be taken again.
-const STEPS: [Step; 4] = [rename_folders, move_state, move_applied, rename_in_topology];
+const STEPS: [LayoutStep; 4] = [rename_folders, move_state, move_applied, rename_in_topology];
 
 /// `true`: the folder was of the old layout, and is of today's now.
 pub(super) fn migrate(data: &Path) -> io::Result<bool> {

@@ -116,7 +116,7 @@ async fn follow_layout(places: &TreePlaces, problems: &mut Vec<String>) {
     let migrating = tokio::task::spawn_blocking(move || old_layout::migrate(&data)).await;
     match migrating.map_err(io::Error::other).and_then(|done| done) {
         Ok(true) => {
-            tracing::info!("the data folder was of the layout of manager; root has its place now")
+            tracing::info!("the data folder was of the layout of manager; root has its place now");
         }
         Ok(false) => {}
         Err(error) => problems.push(format!(

@@ -17,7 +17,9 @@ use void_control::{Ctx, agents, events};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::agents::{AgentName, AgentRefusal};
 use void_domain::capabilities::{Capabilities, Capability};
+use void_domain::facts::Fact;
 use void_domain::services::ServiceId;
+use void_store::alerts::Outage;
 use void_store::facts::FactFilter;
 use void_testkit::eventually;
 use void_tree::{Operation, Right};
@@ -474,6 +476,36 @@ async fn a_paused_agent_stays_so_over_a_restart(plane: &mut Plane) {
 /// Says that it is asleep where the file is, and ends where it is not.
 const WHERE_THE_FILE_IS: &str = "read -r token; read -r plan; [ -e \"$0\" ] || exit 3; echo asleep >&0; while read -r word; do :; done";
 
+/// The newest entry of the record with this verb.
+async fn newest_fact(plane: &Plane, verb: &'static str) -> Option<Fact> {
+    let facts = plane
+        .inside(async move |_, store| {
+            let filter = FactFilter {
+                subject: None,
+                actor: String::new(),
+                verb: verb.to_owned(),
+            };
+            let read = store.read(move |tx| {
+                Box::pin(async move { void_store::facts::list(tx, &filter, None, 5).await })
+            });
+            read.await.unwrap().items
+        })
+        .await;
+    facts.into_iter().next()
+}
+
+async fn outage_of_alice(plane: &Plane) -> Option<Outage> {
+    plane
+        .inside(async move |_, store| {
+            let id = ServiceId::of_agent(&name("alice"));
+            let read = store.read(move |tx| {
+                Box::pin(async move { void_store::alerts::find_outage(tx, &id).await })
+            });
+            read.await.unwrap()
+        })
+        .await
+}
+
 async fn an_agent_that_ends_unasked_is_told_and_told_again_when_it_is_there(plane: &mut Plane) {
     let file = plane.machine.path().join("there");
     let shown: &'static str = Box::leak(file.display().to_string().into_boxed_str());
@@ -493,35 +525,12 @@ async fn an_agent_that_ends_unasked_is_told_and_told_again_when_it_is_there(plan
         .manage(&all, &boss, Operation::Start, "alice")
         .await
         .unwrap();
-    let told = async |verb: &'static str| {
-        let facts = plane
-            .inside(async move |_, store| {
-                let filter = FactFilter {
-                    subject: None,
-                    actor: String::new(),
-                    verb: verb.to_owned(),
-                };
-                let read = store.read(move |tx| {
-                    Box::pin(async move { void_store::facts::list(tx, &filter, None, 5).await })
-                });
-                read.await.unwrap().items
-            })
-            .await;
-        facts.into_iter().next()
-    };
-    let outage = async || {
-        plane
-            .inside(async move |_, store| {
-                let id = ServiceId::of_agent(&name("alice"));
-                let read = store.read(move |tx| {
-                    Box::pin(async move { void_store::alerts::find_outage(tx, &id).await })
-                });
-                read.await.unwrap()
-            })
-            .await
-    };
-    let crashed = eventually("a crash on the record", || told("agent.crashed")).await;
-    let down = outage().await.unwrap();
+    let plane = &*plane;
+    let crashed = eventually("a crash on the record", || {
+        newest_fact(plane, "agent.crashed")
+    })
+    .await;
+    let down = outage_of_alice(plane).await.unwrap();
     assert!(down.alert.is_some(), "nobody is told: {down:?}");
     assert_eq!(
         down.reason.as_deref(),
@@ -537,18 +546,21 @@ async fn an_agent_that_ends_unasked_is_told_and_told_again_when_it_is_there(plan
         assert_eq!(heard, hears, "{one}");
     }
     fs::write(&file, "").unwrap();
-    eventually("that it is there again", || told("agent.recovered")).await;
-    assert!(outage().await.is_none());
+    eventually("that it is there again", || {
+        newest_fact(plane, "agent.recovered")
+    })
+    .await;
+    assert!(outage_of_alice(plane).await.is_none());
     fs::remove_file(&file).unwrap();
     plane
         .manage(&all, &boss, Operation::Restart, "alice")
         .await
         .unwrap();
-    eventually("another crash", async || outage().await).await;
+    eventually("another crash", || outage_of_alice(plane)).await;
     plane
         .manage(&all, &boss, Operation::Kill, "alice")
         .await
         .unwrap();
-    assert!(outage().await.is_none());
+    assert!(outage_of_alice(plane).await.is_none());
     plane.leave(all).await;
 }

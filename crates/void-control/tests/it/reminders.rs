@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use void_control::loose_ends::{self, LooseEnds, LooseEndsError};
 use void_control::reminders::{self, ReminderError, SetError, SetRequest};
-use void_control::{Ctx, agents, loose_ends, questions, tokens, tree};
+use void_control::{Ctx, agents, questions, tokens, tree};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::agent_turns::{TurnCause, WaitingCause};
 use void_domain::agents::AgentName;
@@ -313,15 +314,15 @@ async fn a_withdrawn_agent_is_reminded_of_nothing(plane: &mut Plane) {
     );
 }
 
-async fn loose_ends_are_ones_own_and_those_below(plane: &mut Plane) {
-    begin(plane).await;
-    own(plane, "bob").await;
-    own(plane, "dave").await;
-    let to_carol = crate::questions::request("carol");
-    let question = crate::questions::ask(plane, &agent("alice"), to_carol)
-        .await
-        .unwrap();
-    let bob = plane
+async fn look(plane: &Plane, who: &Ctx, whom: AgentName) -> Result<LooseEnds, LooseEndsError> {
+    ask!(plane, who, |control, ctx| loose_ends::look(
+        &control, &ctx, &whom
+    ))
+}
+
+/// Bob has a token from here on, and acts as the one that the store knows.
+async fn bob_with_a_token(plane: &Plane) -> Ctx {
+    plane
         .inside(async |control, _| {
             let (kind, none) = (ActorKind::Agent, Capabilities::none());
             let made = tokens::create(&control, &owner(), kind, "bob".to_owned(), none).await;
@@ -336,13 +337,10 @@ async fn loose_ends_are_ones_own_and_those_below(plane: &mut Plane) {
                 ..agent("bob")
             }
         })
-        .await;
-    let waiting = plane.queue(&bob, "stop-a").await;
-    let look = async |who: Ctx, whom: AgentName| {
-        ask!(plane, who, |control, ctx| loose_ends::look(
-            &control, &ctx, &whom
-        ))
-    };
+        .await
+}
+
+async fn only_those_above_see_loose_ends(plane: &Plane) {
     for one in MEMBERS {
         for whom in MEMBERS {
             let (ctx, target) = (agent(one), name(whom));
@@ -351,18 +349,31 @@ async fn loose_ends_are_ones_own_and_those_below(plane: &mut Plane) {
                     tree::right_of(&control, &ctx, Operation::SeeLooseEnds, &target)
                 })
                 .await;
-            let found = look(agent(one), name(whom)).await;
+            let found = look(plane, &agent(one), name(whom)).await;
             assert_eq!(found.is_ok(), right == Right::Alone, "{one} at {whom}");
         }
     }
     for who in others().into_iter().chain(MEMBERS.map(outside)) {
         assert!(
-            look(who.clone(), name("bob")).await.is_err(),
+            look(plane, &who, name("bob")).await.is_err(),
             "{}",
             called(&who)
         );
     }
-    let found = look(owner(), name("anna")).await.unwrap();
+}
+
+async fn loose_ends_are_ones_own_and_those_below(plane: &mut Plane) {
+    begin(plane).await;
+    own(plane, "bob").await;
+    own(plane, "dave").await;
+    let to_carol = crate::questions::request("carol");
+    let question = crate::questions::ask(plane, &agent("alice"), to_carol)
+        .await
+        .unwrap();
+    let bob = bob_with_a_token(plane).await;
+    let waiting = plane.queue(&bob, "stop-a").await;
+    only_those_above_see_loose_ends(plane).await;
+    let found = look(plane, &owner(), name("anna")).await.unwrap();
     let open: Vec<(String, [usize; 4])> = found
         .agents
         .iter()
@@ -386,7 +397,7 @@ async fn loose_ends_are_ones_own_and_those_below(plane: &mut Plane) {
     ];
     assert_eq!(open, expected.map(|(one, counts)| (one.to_owned(), counts)));
     assert!(!found.is_cut && found.answered.is_empty());
-    assert!(look(owner(), name("nobody")).await.is_err());
+    assert!(look(plane, &owner(), name("nobody")).await.is_err());
     // What was answered is told to whoever asked, and is open no more.
     let key = questions::QuestionKey::Id(question.id);
     let wanted = questions::AnswerRequest {
@@ -398,7 +409,7 @@ async fn loose_ends_are_ones_own_and_those_below(plane: &mut Plane) {
         &control, &ctx, key, wanted
     ))
     .unwrap();
-    let found = look(agent("alice"), name("alice")).await.unwrap();
+    let found = look(plane, &agent("alice"), name("alice")).await.unwrap();
     assert_eq!(found.answered.len(), 1);
     assert!(found.agents[0].is_empty());
     plane.cancel(&owner(), waiting.id).await.unwrap();

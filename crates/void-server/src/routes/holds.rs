@@ -66,14 +66,14 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-type Answer = Result<Json<RowResponse>, ApiError>;
+type CallReply = Result<Json<RowResponse>, ApiError>;
 
 pub(crate) async fn hold(
     State(app): State<App>,
     Caller(ctx): Caller,
     Segment(id): Segment,
     Body(request): Body<HoldRequest>,
-) -> Answer {
+) -> CallReply {
     add(&app, &ctx, &id, (HoldKind::Hold, request)).await
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn veto(
     Caller(ctx): Caller,
     Segment(id): Segment,
     Body(request): Body<HoldRequest>,
-) -> Answer {
+) -> CallReply {
     add(&app, &ctx, &id, (HoldKind::Veto, request)).await
 }
 
@@ -91,11 +91,16 @@ pub(crate) async fn annotate(
     Caller(ctx): Caller,
     Segment(id): Segment,
     Body(request): Body<HoldRequest>,
-) -> Answer {
+) -> CallReply {
     add(&app, &ctx, &id, (HoldKind::Annotation, request)).await
 }
 
-async fn add(app: &App, ctx: &Ctx, id: &str, (kind, request): (HoldKind, HoldRequest)) -> Answer {
+async fn add(
+    app: &App,
+    ctx: &Ctx,
+    id: &str,
+    (kind, request): (HoldKind, HoldRequest),
+) -> CallReply {
     let key = ProposalKey::parse(id).ok_or_else(ApiError::no_proposal)?;
     let wanted = holds::HoldRequest {
         kind,
@@ -110,13 +115,13 @@ pub(crate) async fn lift(
     State(app): State<App>,
     Caller(ctx): Caller,
     Segment(id): Segment,
-) -> Answer {
+) -> CallReply {
     let key = ProposalKey::parse(&id).ok_or_else(ApiError::no_proposal)?;
     let done = holds::lift(app.control(), &ctx, key).await;
     shown(&app, &ctx, done).await
 }
 
-async fn shown(app: &App, ctx: &Ctx, done: Result<Proposal, HoldError>) -> Answer {
+async fn shown(app: &App, ctx: &Ctx, done: Result<Proposal, HoldError>) -> CallReply {
     let error = match done {
         Ok(row) => return current(app.control(), ctx, row.id).await.map(Json),
         Err(error) => error,

@@ -4,10 +4,12 @@
 export const AGENTS_STRINGS = {
   "agents.trail": "Where this is",
   "agents.what":
-    "Who stands under whom. Whoever stands above may start, stop and hold what is below; nobody may do more than you allowed.",
+    "Who stands under whom. Whoever stands above may start, stop and hold what is below; " +
+    "nobody may do more than you allowed.",
   "agents.tree": "The tree of agents",
   "agents.only_residents":
-    "Everybody here lives in the server. An agent with a process of its own is made by you, or asked for by another agent.",
+    "Everybody here lives in the server. An agent with a process of its own is made by you, " +
+    "or asked for by another agent.",
   "agents.problem": "The tree has something wrong in it. Whoever is named has no right over anybody.",
   "agents.problem_way": "What to do",
   "agents.drag": "Drag an agent onto another one to move it; what it changes is shown first.",
@@ -35,7 +37,8 @@ export const AGENTS_STRINGS = {
   "agents.destroy": "Destroy…",
   "agents.destroy_title": "Destroy {name}",
   "agents.destroy_what":
-    "Its process ends, it leaves the tree, and nobody ever has its name again. Its files are kept in an archive. There is no way back.",
+    "Its process ends, it leaves the tree, and nobody ever has its name again. " +
+    "Its files are kept in an archive. There is no way back.",
   "agents.destroy_below": "Who stands below it, stands under its parent then: {names}.",
   "agents.destroy_do": "Destroy it for good",
   "agents.destroyed": "{name} is no more. Its files lie in {archive}.",

@@ -54,6 +54,8 @@ function endedBy(row) {
 
 /** Every step that the server recorded. @param {Row} row */
 export function steps(row) {
+  const checked =
+    row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified";
   return el(
     "ol",
     { class: "steps" },
@@ -72,15 +74,7 @@ export function steps(row) {
         ),
       );
     }),
-    row.verification
-      ? el(
-          "li",
-          {},
-          t(
-            `step.${row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified"}`,
-          ),
-        )
-      : null,
+    row.verification ? el("li", {}, t(`step.${checked}`)) : null,
   );
 }
 

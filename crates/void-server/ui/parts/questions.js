@@ -1,6 +1,6 @@
 // @ts-check
-// A question of an agent to the owner: its words, marked as its own, and two ways to answer: a button for each option, and a
-// field. An answer approves nothing.
+// A question of an agent to the owner: its words, marked as its own, and two ways to answer: a button for each option,
+// and a field. An answer approves nothing.
 
 import { post, sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";

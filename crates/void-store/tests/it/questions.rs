@@ -9,7 +9,6 @@ use void_domain::questions::{
 };
 use void_domain::reminders::{Reminder, ReminderSchedule, ReminderState};
 use void_domain::taint::Taint;
-use void_domain::time::Timestamp;
 use void_store::{StoreError, questions, reminders, retention};
 use void_testkit::proposals::NOW;
 

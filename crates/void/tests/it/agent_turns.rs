@@ -147,35 +147,67 @@ fn what_the_owner_says_to_an_agent_is_answered_in_its_process() {
     assert!(!word(&turn, "body").is_empty());
 }
 
-#[test]
-fn a_model_reads_writes_and_edits_files_and_asks_the_server_for_the_rest() {
-    let lab = Lab::new();
-    plant(&lab);
+fn with_files_and_the_server() -> [Script; 4] {
     let two = Script::new()
         .tool(
             "write_file",
             &json!({"path": "notes/a.md", "text": "one two"}),
         )
         .tool("service_status", &json!({}));
-    let model = ModelServer::start(
-        Format::OpenAi,
-        [
-            two,
-            Script::calls(
-                "edit_file",
-                &json!({"path": "notes/a.md", "find": "two", "replace": "three"}),
+    [
+        two,
+        Script::calls(
+            "edit_file",
+            &json!({"path": "notes/a.md", "find": "two", "replace": "three"}),
+        ),
+        Script::new()
+            .tool("read_file", &json!({"path": "notes/a.md"}))
+            .tool("read_file", &json!({"path": "../../../owner.token"}))
+            .tool("read_file", &json!({"agent": "carol", "path": "x"}))
+            .tool(
+                "propose_action",
+                &json!({"action_id": "safe-one", "reason": "to see"}),
             ),
-            Script::new()
-                .tool("read_file", &json!({"path": "notes/a.md"}))
-                .tool("read_file", &json!({"path": "../../../owner.token"}))
-                .tool("read_file", &json!({"agent": "carol", "path": "x"}))
-                .tool(
-                    "propose_action",
-                    &json!({"action_id": "safe-one", "reason": "to see"}),
-                ),
-            Script::says("done"),
-        ],
+        Script::says("done"),
+    ]
+}
+
+fn what_it_is_told_of_itself_and_offered(model: &ModelServer) {
+    // What it is told of itself are slugs, and the cause is data.
+    let requests = model.bodies();
+    let first = requests[0].to_string();
+    for part in [
+        "the agent `alice`",
+        "Above you: `root`",
+        "Below you: `bob`",
+        "nobody spoke to you",
+        r#"\"cause\":\"owner\""#,
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    let tools = offered_tools(&model.requests()[0]);
+    for tool in [
+        "list_files",
+        "read_file",
+        "write_file",
+        "edit_file",
+        "service_status",
+        "propose_action",
+    ] {
+        assert!(tools.iter().any(|one| one == tool), "{tools:?}");
+    }
+    assert!(
+        heard(&model.requests()[3])
+            .iter()
+            .any(|text| text.contains("one three"))
     );
+}
+
+#[test]
+fn a_model_reads_writes_and_edits_files_and_asks_the_server_for_the_rest() {
+    let lab = Lab::new();
+    plant(&lab);
+    let model = ModelServer::start(Format::OpenAi, with_files_and_the_server());
     thinks_with(&lab, "alice", &model);
     let server = lab.serve(&[("OPENAI_API_KEY", "key-of-a-test")]);
     start(&lab, &server, "alice");
@@ -211,34 +243,7 @@ fn a_model_reads_writes_and_edits_files_and_asks_the_server_for_the_rest() {
     eventually_blocking("the action to run", || {
         (lab.effects() == ["safe-one"]).then_some(())
     });
-    // What it is told of itself are slugs, and the cause is data.
-    let requests = model.bodies();
-    let first = requests[0].to_string();
-    for part in [
-        "the agent `alice`",
-        "Above you: `root`",
-        "Below you: `bob`",
-        "nobody spoke to you",
-        r#"\"cause\":\"owner\""#,
-    ] {
-        assert!(first.contains(part), "{part}: {first}");
-    }
-    let tools = offered_tools(&model.requests()[0]);
-    for tool in [
-        "list_files",
-        "read_file",
-        "write_file",
-        "edit_file",
-        "service_status",
-        "propose_action",
-    ] {
-        assert!(tools.iter().any(|one| one == tool), "{tools:?}");
-    }
-    assert!(
-        heard(&model.requests()[3])
-            .iter()
-            .any(|text| text.contains("one three"))
-    );
+    what_it_is_told_of_itself_and_offered(&model);
 }
 
 /// What is read in the folder of somebody below marks the turn, what is written then, and whoever reads that later.

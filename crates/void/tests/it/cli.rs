@@ -64,7 +64,7 @@ fn approving_and_rejecting_from_the_terminal() {
     let listed = lab.json(&["inbox", "ls"], 0);
     assert_eq!(
         listed["counts"],
-        json!({"proposal": 1, "draft": 0, "failure": 0, "join": 0, "untold": 0})
+        json!({"proposal": 1, "question": 0, "draft": 0, "failure": 0, "join": 0, "untold": 0})
     );
     assert_eq!(word(&listed["items"][0], "code"), first);
     assert_eq!(word(&listed["items"][0], "kind"), "proposal");

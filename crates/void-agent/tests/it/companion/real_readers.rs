@@ -126,7 +126,7 @@ impl Readers {
             connect: LONG,
             whole: LONG,
         };
-        let allowed = Allowances::parse(&[web.clone()]).unwrap();
+        let allowed = Allowances::parse(std::slice::from_ref(&web)).unwrap();
         let fetcher = Fetcher::of_this_machine(allowed, Arc::new(SystemResolver), patience);
         let program = tokio::task::spawn_blocking(capture_confined).await.unwrap();
         let extractor = Extractor {

@@ -124,8 +124,7 @@ async fn what_is_over_is_forgotten(plane: &mut Plane) {
     read(plane, "bob", &[id]).await;
     // A mailbox keeps so many behind its newest.
     plane.edit(&format!(
-        "UPDATE agent_messages SET seq = seq + {} WHERE id <> '{id}'",
-        ENDED_KEPT_PER_MAILBOX
+        "UPDATE agent_messages SET seq = seq + {ENDED_KEPT_PER_MAILBOX} WHERE id <> '{id}'"
     ));
     let next = sent(plane, "alice", "bob", "new").await;
     let seqs = async |plane: &Plane| -> Vec<u64> {

@@ -12,6 +12,7 @@ use void_testkit::eventually;
 
 use super::agent_processes::{as_process, plant};
 use crate::apps::{App, Engine};
+use crate::callers::Caller;
 use crate::sse::Listener;
 
 /// A good call of each operation, with an agent that `agent_processes::calls` has planted.
@@ -41,6 +42,89 @@ fn inside(app: &App, name: &str) -> Ctx {
 
 const MAILBOX: &str = "/api/agents/alice/messages";
 
+async fn what_is_sent_twice_is_kept_once(owner: &Caller) {
+    let mut listener = Listener::open(owner).await;
+    let sent = owner
+        .post(MAILBOX, json!({"text": "hello \"you\"\nthere", "key": "k"}))
+        .await
+        .ok();
+    let message = &sent["message"];
+    assert_eq!(
+        (
+            &message["from"],
+            &message["to"],
+            &message["state"],
+            &sent["repeat"]
+        ),
+        (
+            &json!("owner"),
+            &json!("alice"),
+            &json!("waiting"),
+            &json!(false)
+        )
+    );
+    let again = owner
+        .post(MAILBOX, json!({"text": "hello \"you\"\nthere", "key": "k"}))
+        .await
+        .ok();
+    assert_eq!(
+        (&again["message"]["id"], &again["repeat"]),
+        (&message["id"], &json!(true))
+    );
+    owner
+        .post(MAILBOX, json!({"text": "other", "key": "k"}))
+        .await
+        .error(409, "used");
+    let heard = listener.wait_for("message.sent").await;
+    assert_eq!(
+        (
+            &heard.data["id"],
+            &heard.data["from"],
+            &heard.data["to"],
+            &heard.data["kind"]
+        ),
+        (
+            &message["id"],
+            &json!("owner"),
+            &json!("alice"),
+            &json!("text")
+        )
+    );
+    assert!(!heard.data.to_string().contains("hello"));
+}
+
+async fn the_mailbox_is_shown_in_pages(owner: &Caller) {
+    for at in 0..3 {
+        owner
+            .post(MAILBOX, json!({"text": format!("{at}")}))
+            .await
+            .ok();
+    }
+    let page = owner.get(&format!("{MAILBOX}?limit=3")).await.ok();
+    assert_eq!(
+        page["counts"],
+        json!({"waiting": 4, "delivered": 0, "acknowledged": 0, "dead": 0})
+    );
+    let texts = |page: &Value| -> Vec<String> {
+        let all = page["messages"].as_array().unwrap();
+        all.iter()
+            .map(|one| one["text"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(texts(&page), ["2", "1", "0"]);
+    let next = page["next"].as_str().unwrap();
+    let rest = owner
+        .get(&format!("{MAILBOX}?limit=3&cursor={next}"))
+        .await
+        .ok();
+    assert_eq!(
+        (texts(&rest), &rest["next"]),
+        (vec!["hello \"you\"\nthere".to_owned()], &Value::Null)
+    );
+    let none = owner.get(&format!("{MAILBOX}?state=dead")).await.ok();
+    assert_eq!(none["messages"], json!([]));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_writes_to_an_agent_and_sees_what_becomes_of_it() {
     for engine in Engine::both().await {
@@ -48,83 +132,8 @@ async fn the_owner_writes_to_an_agent_and_sees_what_becomes_of_it() {
         plant(&app, &["alice", "bob"]).await;
         app.agent("alice").await;
         let owner = app.owner();
-        let mut listener = Listener::open(&owner).await;
-        let sent = owner
-            .post(MAILBOX, json!({"text": "hello \"you\"\nthere", "key": "k"}))
-            .await
-            .ok();
-        let message = &sent["message"];
-        assert_eq!(
-            (
-                &message["from"],
-                &message["to"],
-                &message["state"],
-                &sent["repeat"]
-            ),
-            (
-                &json!("owner"),
-                &json!("alice"),
-                &json!("waiting"),
-                &json!(false)
-            )
-        );
-        let again = owner
-            .post(MAILBOX, json!({"text": "hello \"you\"\nthere", "key": "k"}))
-            .await
-            .ok();
-        assert_eq!(
-            (&again["message"]["id"], &again["repeat"]),
-            (&message["id"], &json!(true))
-        );
-        owner
-            .post(MAILBOX, json!({"text": "other", "key": "k"}))
-            .await
-            .error(409, "used");
-        let heard = listener.wait_for("message.sent").await;
-        assert_eq!(
-            (
-                &heard.data["id"],
-                &heard.data["from"],
-                &heard.data["to"],
-                &heard.data["kind"]
-            ),
-            (
-                &message["id"],
-                &json!("owner"),
-                &json!("alice"),
-                &json!("text")
-            )
-        );
-        assert!(!heard.data.to_string().contains("hello"));
-        for at in 0..3 {
-            owner
-                .post(MAILBOX, json!({"text": format!("{at}")}))
-                .await
-                .ok();
-        }
-        let page = owner.get(&format!("{MAILBOX}?limit=3")).await.ok();
-        assert_eq!(
-            page["counts"],
-            json!({"waiting": 4, "delivered": 0, "acknowledged": 0, "dead": 0})
-        );
-        let texts = |page: &Value| -> Vec<String> {
-            let all = page["messages"].as_array().unwrap();
-            all.iter()
-                .map(|one| one["text"].as_str().unwrap().to_owned())
-                .collect()
-        };
-        assert_eq!(texts(&page), ["2", "1", "0"]);
-        let next = page["next"].as_str().unwrap();
-        let rest = owner
-            .get(&format!("{MAILBOX}?limit=3&cursor={next}"))
-            .await
-            .ok();
-        assert_eq!(
-            (texts(&rest), &rest["next"]),
-            (vec!["hello \"you\"\nthere".to_owned()], &Value::Null)
-        );
-        let none = owner.get(&format!("{MAILBOX}?state=dead")).await.ok();
-        assert_eq!(none["messages"], json!([]));
+        what_is_sent_twice_is_kept_once(&owner).await;
+        the_mailbox_is_shown_in_pages(&owner).await;
         // Read, it is shown so.
         let ctx = inside(&app, "alice");
         let got = agent_messages::receive(&app.control, &ctx, ReceiveRequest::default())
