@@ -3045,10 +3045,7 @@ export interface TokenClearedResponse {
 
 export interface TokenRequest {
   /** A list of names, or a map of names to true. */
-  capabilities?: 
-    | Array<"read" | "act" | "suggest" | "audit.read" | "spawn" | "meta.read" | "meta.update">
-    | Record<string, boolean>
-    | null;
+  capabilities?: Array<"read" | "act" | "suggest" | "audit.read"> | Record<string, boolean> | null;
   /** `agent`, `viewer` or `node`. */
   kind: "agent" | "viewer" | "node";
   name: string;
