@@ -32,7 +32,6 @@ pub use leads::{Asks, LedCall, NextStep, NotLed, TakenTurn};
 pub use live::{ChatEvent, Live};
 pub(crate) use passes::{ModelCall, NoModelCall};
 pub use passes::{Pass, TURN_MODEL_CALLS_MAX};
-pub(crate) use prompts::CAUSES_HEAD;
 
 use self::leads::{Leads, Led};
 use self::loops::{Ended, Running};

@@ -164,11 +164,22 @@ pub async fn current(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conver
     if let Some(found) = newest_with(control, agent).await? {
         return Ok(found);
     }
-    start(control, ctx, agent).await
+    // A turn that nobody spoke to may have begun one meanwhile.
+    make(control, ctx, agent, |_| true).await
 }
 
 /// Makes a new conversation; older ones stay readable. One that nobody has said anything in is new enough.
 pub async fn start(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversation, TurnError> {
+    make(control, ctx, agent, |next_seq| next_seq == 1).await
+}
+
+/// Makes one, unless the newest will do; `will_do` is told the number that a message would have in it.
+async fn make(
+    control: &Control,
+    ctx: &Ctx,
+    agent: &str,
+    will_do: fn(u64) -> bool,
+) -> Result<Conversation, TurnError> {
     if !ctx.actor.is_owner() {
         return Err(TurnError::OwnerOnly);
     }
@@ -186,7 +197,7 @@ pub async fn start(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversa
             Box::pin(async move {
                 let newest = conversations::newest_with(tx, &conversation.agent).await?;
                 if let Some(newest) = newest
-                    && conversations::next_seq(tx, newest.id).await? == 1
+                    && will_do(conversations::next_seq(tx, newest.id).await?)
                 {
                     return Ok(newest);
                 }

@@ -27,7 +27,7 @@ pub(super) fn is_ours(name: &str) -> bool {
 /// Copies them beside a copy of the database, all or nothing.
 pub(super) fn copy(data: &Path, copy: &Path) -> io::Result<()> {
     let whole = beside(copy);
-    let partial = whole.with_extension("folders.partial");
+    let partial = whole.with_extension("folders-partial");
     remove(&partial)?;
     make(&partial, None)?;
     let mut left = ENTRIES_MAX;

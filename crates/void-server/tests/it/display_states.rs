@@ -66,7 +66,12 @@ impl Stand {
             app.owner().post_nothing("/api/freeze").await.ok();
         }
         let id = created.proposal.id;
-        write(&app, steps_to(shown, created)).await;
+        let moved_to = match shown {
+            // What a person said yes to is not held.
+            DisplayState::HeldFromAbove => DisplayState::Waiting,
+            other => other,
+        };
+        write(&app, steps_to(moved_to, created)).await;
         if shown == DisplayState::HeldFromAbove {
             let path = format!("/api/proposals/{id}/hold");
             let reason = json!({"reason": "not yet"});

@@ -26,6 +26,7 @@ mod imports;
 mod inbox;
 mod lab;
 mod login;
+mod loose_ends;
 mod mcp;
 mod mutes;
 mod node;

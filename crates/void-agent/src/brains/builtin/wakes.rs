@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Knowledge, Next};
-use crate::turns::CAUSES_HEAD;
+use crate::brains::CAUSES_HEAD;
 
 /// Where the note is kept, in the agent's own folder.
 const NOTE: &str = "last-wake.md";

@@ -1,4 +1,4 @@
-//! `/api/questions` and loose ends: the owner's view of what agents ask and are reminded of, and the phone.
+//! `/api/questions`: the owner's view of what agents ask and are reminded of, and the phone.
 
 use serde_json::{Value, json};
 use void_agent::agents::builtin;
