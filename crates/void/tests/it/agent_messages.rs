@@ -64,6 +64,8 @@ fn the_owner_writes_to_an_agent_and_looks_into_its_mailbox() {
 fn doctor_names_what_is_wrong_with_the_allow_list() {
     let lab = Lab::new();
     let mut server = lab.serve(&[]);
+    // The tree is there once somebody is told of it.
+    lab.json(&["agents", "tree"], 0);
     let file = lab.data().join("meta/routes.json");
     fs::write(&file, "{\"sentinel\": \"companion\"}").unwrap();
     assert!(server.terminate().success());

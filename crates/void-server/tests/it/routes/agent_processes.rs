@@ -68,7 +68,7 @@ pub async fn calls(app: &App) -> Vec<(&'static str, String, Option<Value>)> {
         ("POST", "start"),
         ("GET", "process"),
         ("GET", "logs"),
-        ("POST", "wake"),
+        ("POST", "turns"),
         ("POST", "restart"),
         ("POST", "update"),
         ("POST", "pause"),
