@@ -21,6 +21,16 @@ pub(crate) async fn run(
     args: Vec<OsString>,
     more: Vec<(&'static str, OsString)>,
 ) -> Result<String, String> {
+    let said = run_exact(folder, args, more).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// The same byte by byte, as far as it fits into what a program may answer.
+pub(crate) async fn run_exact(
+    folder: &Path,
+    args: Vec<OsString>,
+    more: Vec<(&'static str, OsString)>,
+) -> Result<Vec<u8>, String> {
     let mut all: Vec<OsString> = vec!["-C".into(), folder.to_owned().into_os_string()];
     for setting in [
         "core.fsmonitor=false",
@@ -47,9 +57,7 @@ pub(crate) async fn run(
         dies_with_us: false,
     };
     match process::run(program, WITHIN).await {
-        Ok(finished) if finished.code == Some(0) => {
-            Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
-        }
+        Ok(finished) if finished.code == Some(0) => Ok(finished.stdout),
         Ok(finished) => Err(text::escaped(text::cut(
             finished.stderr.trim(),
             TOLD_BYTES_MAX,

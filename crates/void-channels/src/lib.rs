@@ -5,8 +5,10 @@
 //! *unknown*, and says unknown whenever the machine may have done it and has not told us.
 
 mod act;
+mod applied_folders;
 mod catalogue_file;
 mod checks;
+mod config_repositories;
 mod executor;
 mod git;
 mod local;
@@ -21,11 +23,15 @@ mod ssh;
 mod tls;
 
 pub use act::{HostList, is_question, run_command};
+pub use applied_folders::AppliedFolders;
 pub use catalogue_file::{CatalogueFile, InGit};
 pub use checks::Checker;
+pub use config_repositories::{ConfigCommitInfo, ConfigReadError, ConfigRepository};
 pub use executor::Executor;
 pub use local::LocalConfig;
-pub use meta_folder::{MetaAuthor, MetaError, MetaFile, MetaFolder, MetaState};
+pub use meta_folder::{
+    MetaAuthor, MetaDocument, MetaEdit, MetaError, MetaFile, MetaFolder, MetaState,
+};
 pub use node::{Arrival, Command, Connection, Nodes, Poll, Reported, Superseded, command_of_run};
 pub use outcomes::{Evidence, Outcome};
 pub use probe::Probe;

@@ -18,9 +18,6 @@ use void_domain::time::Timestamp;
 
 use crate::git;
 
-const FILE: &str = "topology.json";
-/// The text that is to become the file.
-const STAGED: &str = ".topology.json.new";
 const BRANCH: &str = "main";
 /// What a commit has no parent in.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
@@ -28,6 +25,37 @@ const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 const LOCKS: [&str; 3] = ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"];
 /// One more byte than a text may have shows that it is too long.
 const READ_BYTES_MAX: u64 = 4 * 1024 * 1024 + 1;
+
+/// What the repository holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetaDocument {
+    /// `topology.json`: who stands under whom.
+    Topology,
+    /// `lock.json`: what is applied and what is pinned.
+    Lock,
+}
+
+impl MetaDocument {
+    const ALL: [Self; 2] = [Self::Topology, Self::Lock];
+
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Topology => "topology.json",
+            Self::Lock => "lock.json",
+        }
+    }
+
+    /// The text that is to become the file.
+    const fn staged(self) -> &'static str {
+        match self {
+            Self::Topology => ".topology.json.new",
+            Self::Lock => ".lock.json.new",
+        }
+    }
+}
+
+/// One document with its new text.
+pub type MetaEdit<'a> = (MetaDocument, &'a str);
 
 #[derive(Debug, Clone)]
 pub struct MetaFolder {
@@ -68,6 +96,9 @@ pub struct MetaState {
     pub file: MetaFile,
     /// Whether the file is as that commit has it.
     pub is_committed: bool,
+    pub lock: MetaFile,
+    /// Whether the lock is as that commit has it, or neither is there.
+    pub is_lock_committed: bool,
 }
 
 impl MetaFolder {
@@ -76,15 +107,19 @@ impl MetaFolder {
     }
 
     pub fn file(&self) -> PathBuf {
-        self.folder.join(FILE)
+        self.path(MetaDocument::Topology)
     }
 
-    fn git_folder(&self) -> PathBuf {
+    pub fn path(&self, document: MetaDocument) -> PathBuf {
+        self.folder.join(document.file())
+    }
+
+    pub(crate) fn git_folder(&self) -> PathBuf {
         self.folder.join(".git")
     }
 
-    fn staged(&self) -> PathBuf {
-        self.folder.join(STAGED)
+    fn staged(&self, document: MetaDocument) -> PathBuf {
+        self.folder.join(document.staged())
     }
 
     /// Makes the repository if there is none, and ends what a crash cut off.
@@ -117,43 +152,57 @@ impl MetaFolder {
         self.settle().await
     }
 
-    /// The new text becomes the file if the branch has it, and goes otherwise.
+    /// A new text becomes the file if the branch has it, and goes otherwise.
     async fn settle(&self) -> Result<(), MetaError> {
-        let staged = self.staged();
-        if !is_there(&staged) {
-            return Ok(());
+        for document in MetaDocument::ALL {
+            let staged = self.staged(document);
+            if !is_there(&staged) {
+                continue;
+            }
+            let committed = self.committed_blob(document).await;
+            if committed.is_some() && committed == self.blob_of(document.staged()).await {
+                self.replace_file(document).await?;
+            } else {
+                remove(&staged).map_err(|error| self.file_error(&staged, &error))?;
+            }
         }
-        let committed = self.committed_blob().await;
-        if committed.is_some() && committed == self.blob_of(STAGED).await {
-            return self.replace_file().await;
-        }
-        remove(&staged).map_err(|error| self.file_error(&staged, &error))
+        Ok(())
     }
 
     pub async fn look(&self) -> Result<MetaState, MetaError> {
         let commit = self.head().await?;
-        let file = self.read();
-        let on_disk = match &file {
-            MetaFile::Text(_) => self.blob_of(FILE).await,
-            MetaFile::Missing | MetaFile::Unreadable(_) => None,
-        };
+        let file = self.read(MetaDocument::Topology);
+        let lock = self.read(MetaDocument::Lock);
+        let on_disk = self.blob_on_disk(MetaDocument::Topology, &file).await;
+        let lock_on_disk = self.blob_on_disk(MetaDocument::Lock, &lock).await;
+        let is_same = lock_on_disk == self.committed_blob(MetaDocument::Lock).await;
         Ok(MetaState {
-            is_committed: on_disk.is_some() && on_disk == self.committed_blob().await,
+            is_committed: on_disk.is_some()
+                && on_disk == self.committed_blob(MetaDocument::Topology).await,
             commit,
             file,
+            is_lock_committed: is_same && !matches!(lock, MetaFile::Unreadable(_)),
+            lock,
         })
+    }
+
+    async fn blob_on_disk(&self, document: MetaDocument, file: &MetaFile) -> Option<String> {
+        match file {
+            MetaFile::Text(_) => self.blob_of(document.file()).await,
+            MetaFile::Missing | MetaFile::Unreadable(_) => None,
+        }
     }
 
     /// The text that the newest commit has, as far as it fits into what a program may answer, and who made it.
     pub async fn committed(&self) -> Option<(String, String)> {
-        let spec = format!("HEAD:{FILE}");
+        let spec = spec(MetaDocument::Topology);
         let text = self.call(&["cat-file", "blob", &spec]).await.ok()?;
         let author = self.call(&["log", "-1", "--format=%an"]).await.ok()?;
         Some((text, text::escaped(author.trim())))
     }
 
-    fn read(&self) -> MetaFile {
-        let path = self.file();
+    fn read(&self, document: MetaDocument) -> MetaFile {
+        let path = self.path(document);
         let read = || {
             if !fs::symlink_metadata(&path)?.is_file() {
                 return Err(io::Error::other("it is no regular file"));
@@ -179,11 +228,22 @@ impl MetaFolder {
         author: &MetaAuthor,
         message: &str,
     ) -> Result<String, MetaError> {
+        let edits = [(MetaDocument::Topology, text)];
+        self.commit_all(&edits, before, author, message).await
+    }
+
+    /// The same for several documents by one commit: all of them, or none.
+    pub async fn commit_all(
+        &self,
+        edits: &[MetaEdit<'_>],
+        before: Option<&str>,
+        author: &MetaAuthor,
+        message: &str,
+    ) -> Result<String, MetaError> {
         fail_point!("tree.stage.before");
-        self.stage(text)
-            .map_err(|error| self.file_error(&self.staged(), &error))?;
+        self.stage_all(edits)?;
         fail_point!("tree.stage.after");
-        let made = self.make_commit(before, author, message).await;
+        let made = self.make_commit(edits, before, author, message).await;
         fail_point!("tree.branch.before");
         let moved = match made {
             Ok(commit) => self.move_branch(&commit, before).await.map(|()| commit),
@@ -193,13 +253,29 @@ impl MetaFolder {
         let commit = match moved {
             Ok(commit) => commit,
             Err(error) => {
-                let _ = remove(&self.staged());
+                self.unstage(edits);
                 return Err(error);
             }
         };
-        self.replace_file().await?;
+        for (document, _) in edits {
+            self.replace_file(*document).await?;
+        }
         fail_point!("tree.file.after");
         Ok(commit)
+    }
+
+    fn stage_all(&self, edits: &[MetaEdit<'_>]) -> Result<(), MetaError> {
+        for (document, text) in edits {
+            let staged = self.stage(*document, text);
+            staged.map_err(|error| self.file_error(&self.staged(*document), &error))?;
+        }
+        Ok(())
+    }
+
+    fn unstage(&self, edits: &[MetaEdit<'_>]) {
+        for (document, _) in edits {
+            let _ = remove(&self.staged(*document));
+        }
     }
 
     /// Takes back the newest commit, if it still is that one; the file says what it said before.
@@ -209,21 +285,41 @@ impl MetaFolder {
         before: Option<&str>,
         text: &str,
     ) -> Result<(), MetaError> {
+        let edits = [(MetaDocument::Topology, text)];
+        self.take_back_all(commit, before, &edits).await
+    }
+
+    /// The same for several documents.
+    pub async fn take_back_all(
+        &self,
+        commit: &str,
+        before: Option<&str>,
+        edits: &[MetaEdit<'_>],
+    ) -> Result<(), MetaError> {
         let Some(before) = before else {
             return Err(MetaError::Changed);
         };
-        self.stage(text)
-            .map_err(|error| self.file_error(&self.staged(), &error))?;
+        self.stage_all(edits)?;
         if let Err(error) = self.move_branch(before, Some(commit)).await {
-            let _ = remove(&self.staged());
+            self.unstage(edits);
             return Err(error);
         }
-        self.replace_file().await
+        for (document, _) in edits {
+            // What was not there before goes again.
+            if self.committed_blob(*document).await.is_none() {
+                for path in [self.staged(*document), self.path(*document)] {
+                    remove(&path).map_err(|error| self.file_error(&path, &error))?;
+                }
+                continue;
+            }
+            self.replace_file(*document).await?;
+        }
+        Ok(())
     }
 
     /// On the disk, beside the file.
-    fn stage(&self, text: &str) -> io::Result<()> {
-        let staged = self.staged();
+    fn stage(&self, document: MetaDocument, text: &str) -> io::Result<()> {
+        let staged = self.staged(document);
         remove(&staged)?;
         let mut file = OpenOptions::new()
             .write(true)
@@ -238,22 +334,24 @@ impl MetaFolder {
     /// A commit of the new text beside everything else that the newest commit has; no branch has it yet.
     async fn make_commit(
         &self,
+        edits: &[MetaEdit<'_>],
         before: Option<&str>,
         author: &MetaAuthor,
         message: &str,
     ) -> Result<String, MetaError> {
-        let blob = self
-            .call(&["hash-object", "-w", "--no-filters", "--", STAGED])
-            .await?;
-        let entry = format!("100644,{},{FILE}", blob.trim());
         let index = self.git_folder().join("void.index");
         remove(&index).map_err(|error| self.file_error(&index, &error))?;
         let env = || vec![("GIT_INDEX_FILE", index.clone().into_os_string())];
         if let Some(before) = before {
             self.call_with(&["read-tree", before], env()).await?;
         }
-        let put = ["update-index", "--add", "--cacheinfo", &entry];
-        self.call_with(&put, env()).await?;
+        for (document, _) in edits {
+            let write = ["hash-object", "-w", "--no-filters", "--", document.staged()];
+            let blob = self.call(&write).await?;
+            let entry = format!("100644,{},{}", blob.trim(), document.file());
+            let put = ["update-index", "--add", "--cacheinfo", &entry];
+            self.call_with(&put, env()).await?;
+        }
         let tree = self.call_with(&["write-tree"], env()).await?;
         let _ = remove(&index);
         let mut args = vec!["commit-tree", "--no-gpg-sign", tree.trim(), "-m", message];
@@ -279,9 +377,9 @@ impl MetaFolder {
     }
 
     /// The new text is the file from now on. What `git status` compares it with follows; nothing depends on that.
-    async fn replace_file(&self) -> Result<(), MetaError> {
+    async fn replace_file(&self, document: MetaDocument) -> Result<(), MetaError> {
         fail_point!("tree.file.before");
-        let (staged, file) = (self.staged(), self.file());
+        let (staged, file) = (self.staged(document), self.path(document));
         let replaced =
             fs::rename(&staged, &file).and_then(|()| File::open(&self.folder)?.sync_all());
         replaced.map_err(|error| self.file_error(&file, &error))?;
@@ -303,8 +401,8 @@ impl MetaFolder {
         }
     }
 
-    async fn committed_blob(&self) -> Option<String> {
-        let spec = format!("HEAD:{FILE}");
+    async fn committed_blob(&self, document: MetaDocument) -> Option<String> {
+        let spec = spec(document);
         let said = self
             .call(&["rev-parse", "--quiet", "--verify", &spec])
             .await;
@@ -343,7 +441,11 @@ impl MetaFolder {
     }
 }
 
-fn signature(author: &MetaAuthor) -> Vec<(&'static str, OsString)> {
+fn spec(document: MetaDocument) -> String {
+    format!("HEAD:{}", document.file())
+}
+
+pub(crate) fn signature(author: &MetaAuthor) -> Vec<(&'static str, OsString)> {
     let date = format!("@{} +0000", author.at.as_ms().div_euclid(1_000));
     let (name, email) = (text::escaped(&author.name), "void@void.invalid");
     vec![

@@ -4,6 +4,7 @@
 //! What is wanted is a row (`wishes`), written before anything happens; the process follows it. Residents run in the
 //! server and have none. A process that runs is an agent by a token that lives in memory ([`crate::callers`]).
 
+mod deploys;
 mod folders;
 mod house;
 mod start;
@@ -14,7 +15,7 @@ mod wishes;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use void_domain::agent_processes::Wanted;
 use void_domain::agents::AgentName;
@@ -108,7 +109,10 @@ impl AgentProcesses {
         });
         let host: Arc<dyn void_supervise::Host> = Arc::<House>::clone(&house);
         let supervisor = Supervisor::begin(supervised, host)?;
-        Ok(Self(Arc::new(Inner { house, supervisor })))
+        let inner = Arc::new(Inner { house, supervisor });
+        let restarter: Weak<Inner> = Arc::downgrade(&inner);
+        control.in_force.change_writers.set_restarter(restarter);
+        Ok(Self(inner))
     }
 
     /// Starts what ran here before the server ended.

@@ -3,6 +3,7 @@
 //! An agent is made with its first token and withdrawn with its last. Its row stays, so that its name is never
 //! another's; `tokens` decides who may ask for a token, and this module whose it is.
 
+mod configured;
 mod residents;
 mod tokens;
 mod withdraw;
@@ -13,6 +14,7 @@ use void_store::{StoreError, agents, tokens as stored};
 
 use crate::control::Control;
 
+pub(crate) use self::configured::{Configured, configure, judge_free_name};
 pub(crate) use self::residents::{Housed, residents};
 pub use self::residents::{ResidentsError, admit_residents, give_resident_token, resident_ctx};
 pub(crate) use self::tokens::{AskedToken, add_token, restore};

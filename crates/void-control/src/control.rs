@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
@@ -19,6 +19,7 @@ use crate::context::Ctx;
 use crate::facts::AuditContext;
 use crate::outbox::Outbox;
 use crate::parts::bounds::{Bounds, Limits};
+use crate::parts::change_writers::ChangeWriters;
 use crate::parts::derived::Derived;
 use crate::parts::drafting::Drafting;
 use crate::parts::embeddings::{Embeddings, EmbeddingsConfig};
@@ -86,6 +87,16 @@ pub struct Beside {
 #[derive(Clone)]
 pub struct Control(Arc<Parts>);
 
+/// For what a control plane itself holds: it is no reason to stay.
+#[derive(Clone)]
+pub(crate) struct WeakControl(Weak<Parts>);
+
+impl WeakControl {
+    pub(crate) fn upgrade(&self) -> Option<Control> {
+        self.0.upgrade().map(Control)
+    }
+}
+
 /// Opaque outside this crate. A use case asks for the part that it needs by its name.
 pub struct Parts {
     pub(crate) store: Store,
@@ -128,6 +139,7 @@ impl Control {
                 catalogue_commit: config.catalogue_commit,
                 catalogue_source: config.catalogue_source,
                 tree: TreePart::default(),
+                change_writers: ChangeWriters::default(),
                 residents: OnceLock::new(),
             },
             lab: WatchedLab {
@@ -160,6 +172,10 @@ impl Control {
             store: config.store,
             clock: config.clock,
         })))
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakControl {
+        WeakControl(Arc::downgrade(&self.0))
     }
 
     /// Whether the owner's token is so short that guessing it has to be slowed down.

@@ -3,6 +3,7 @@
 //! machine comes after the commit that allows it.
 
 mod access_refusals;
+pub mod agent_configs;
 pub mod agent_processes;
 pub mod agents;
 mod alerts;

@@ -2,6 +2,7 @@
 //! use cases ask for the part that they need by its name.
 
 pub(crate) mod bounds;
+pub(crate) mod change_writers;
 pub(crate) mod derived;
 pub(crate) mod drafting;
 pub(crate) mod embeddings;

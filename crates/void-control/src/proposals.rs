@@ -18,6 +18,7 @@ pub(crate) mod on_record;
 mod plans;
 mod propose;
 mod propose_change;
+mod propose_deploy;
 mod propose_knowledge;
 mod queue;
 mod recover;
@@ -58,6 +59,7 @@ pub use list::{
 pub(crate) use plans::current_definition;
 pub use propose::{ProposeError, ProposeRequest, Proposed, propose, propose_dropped};
 pub use propose_change::{ChangeRequest, ProposeChangeError, propose_catalogue};
+pub(crate) use propose_deploy::{DeployRequest, propose_deploy};
 pub use propose_knowledge::{
     KnowledgeRequest, ProposeKnowledgeError, WantedChange, propose_knowledge,
 };

@@ -9,8 +9,8 @@ use void_store::StoreError;
 use crate::control::{Beside, Control, ControlConfig};
 use crate::instances::{self, StartError};
 use crate::{
-    alerts, audit, clock_notes, conversations, embeddings, events, facts, freezes, health,
-    maintenance, nodes, proposals, readiness, refusal_counts, rollbacks, stops, witness,
+    agent_configs, alerts, audit, clock_notes, conversations, embeddings, events, facts, freezes,
+    health, maintenance, nodes, proposals, readiness, refusal_counts, rollbacks, stops, witness,
 };
 
 impl Control {
@@ -31,6 +31,8 @@ impl Control {
         events::start(&control);
         nodes::remember(&control).await?;
         nodes::start_relay(&control);
+        // Before anything that was cut off is settled.
+        agent_configs::begin(&control);
         proposals::recover(&control).await?;
         stops::refresh(&control).await?;
         alerts::forget_unwatched(&control).await?;

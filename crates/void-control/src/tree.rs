@@ -13,7 +13,10 @@ use crate::context::Ctx;
 use crate::control::Control;
 
 pub use self::moves::{MoveError, MoveRequest, Moved, move_agent};
+pub(crate) use self::opening::unreadable;
 pub use self::opening::{TreePlaces, open, start};
+pub(crate) use self::recording::DEPLOYED;
+pub(crate) use self::views::capabilities_now;
 pub use self::views::{CanOver, CanView, MemberView, TreeView, can, show};
 
 /// Whether an agent may do this to another one or for itself, now. Whoever is no agent, or shows a token from outside,

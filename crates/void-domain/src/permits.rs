@@ -100,6 +100,24 @@ pub struct ChangeAuthor {
     pub approved_by: String,
 }
 
+impl ChangeAuthor {
+    fn by(proposal: &Proposal, approved_by: &str) -> Self {
+        Self {
+            proposal_id: proposal.id,
+            code: proposal.code.to_string(),
+            digest: proposal.subject.digest,
+            requested_by: proposal.requested_by.name.clone(),
+            approved_by: approved_by.to_owned(),
+        }
+    }
+
+    /// Of one that somebody said yes to.
+    pub fn of(proposal: &Proposal) -> Option<Self> {
+        let approval = proposal.approval()?;
+        Some(Self::by(proposal, &approval.by))
+    }
+}
+
 impl ChangePermit {
     /// `None` unless the proposal is running, and what it stores is the change that was approved.
     pub fn issue(running: &Proposal, freeze_switch: FreezeSwitch) -> Option<Self> {
@@ -111,13 +129,7 @@ impl ChangePermit {
             changes::digest_of(running.subject.definition()) == Some(running.subject.digest);
         is_bound.then(|| Self {
             change: change.clone(),
-            author: ChangeAuthor {
-                proposal_id: running.id,
-                code: running.code.to_string(),
-                digest: running.subject.digest,
-                requested_by: running.requested_by.name.clone(),
-                approved_by: approval.by.clone(),
-            },
+            author: ChangeAuthor::by(running, &approval.by),
             freeze_switch,
         })
     }

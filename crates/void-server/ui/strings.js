@@ -807,6 +807,7 @@ export const STRINGS = {
   "audit.did.agent.restored": "Brought an agent back: {name}",
   "audit.did.agent.withdrawn": "Withdrew an agent: {name}",
   "audit.did.topology.changed": "Changed the tree of agents",
+  "audit.did.topology.deployed": "Committed what agents have applied or what is pinned",
   "audit.did.token.created": "Made a token: {name}",
   "audit.did.token.revoked": "Revoked a token",
   "audit.did.token.tainted": "Read what a stranger could have written",

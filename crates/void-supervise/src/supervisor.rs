@@ -49,12 +49,15 @@ pub struct SupervisorConfig {
 pub struct Patience {
     /// Until it says that it is confined.
     pub ready_within: Duration,
+    /// Until it is up after another config was applied, failures on the way included. Otherwise the one before is put back.
+    pub up_within: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
         Self {
             ready_within: Duration::from_secs(20),
+            up_within: Duration::from_secs(60),
         }
     }
 }

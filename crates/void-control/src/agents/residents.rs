@@ -61,6 +61,15 @@ impl Housed {
         }
     }
 
+    /// Judges the name of somebody new: those here are others, also where the name is the same.
+    pub(super) fn judge_new(&self, name: &AgentName) -> Result<(), AgentRefusal> {
+        let mut all = self.residents.iter().chain(&self.in_tree);
+        match all.find(|one| one.looks_like(name)) {
+            Some(one) => Err(AgentRefusal::ReadsLike(one.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Judges the name of a token that somebody outside is to hold. An agent of the tree is made known by its first
     /// token; the root is nobody outside, unless a persona is called so.
     pub(super) fn judge(&self, name: &AgentName) -> Result<(), AgentRefusal> {

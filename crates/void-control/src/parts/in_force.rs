@@ -7,6 +7,7 @@ use void_channels::CatalogueFile;
 use void_domain::agents::AgentName;
 use void_domain::catalogue::{Catalogue, Lockout};
 
+use super::change_writers::ChangeWriters;
 use super::tree::TreePart;
 
 /// Where the catalogue was read from, and what was held against it.
@@ -22,6 +23,7 @@ pub(crate) struct InForce {
     pub(crate) catalogue_commit: Option<String>,
     pub(crate) catalogue_source: Option<CatalogueSource>,
     pub(crate) tree: TreePart,
+    pub(crate) change_writers: ChangeWriters,
     /// Who lives here, whether or not they have acted yet.
     pub(crate) residents: OnceLock<Vec<AgentName>>,
 }

@@ -2,14 +2,18 @@
 //! nothing: then everybody is a stranger to everybody.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, watch};
 use void_channels::MetaFolder;
 use void_domain::actors::Actor;
+use void_domain::agent_configs::AgentConfig;
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
+use void_domain::ids::ActionId;
+use void_domain::meta_locks::MetaLock;
 use void_domain::relations::Relation;
 use void_tree::{AgentKind, Index, Topology};
 
@@ -23,6 +27,14 @@ pub(crate) struct TreePart {
     is_opening: watch::Sender<bool>,
     /// Held by whoever changes the tree, from the first look to the last word; `None` until it is opened.
     pub(crate) folder: Mutex<Option<MetaFolder>>,
+    pub(crate) places: OnceLock<AgentPlaces>,
+}
+
+/// Where agents with processes have their folders, and what is applied of their configs.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentPlaces {
+    pub agents: PathBuf,
+    pub applied: PathBuf,
 }
 
 impl Default for TreePart {
@@ -31,6 +43,7 @@ impl Default for TreePart {
             now: RwLock::default(),
             is_opening: watch::Sender::new(false),
             folder: Mutex::default(),
+            places: OnceLock::new(),
         }
     }
 }
@@ -78,6 +91,10 @@ pub(crate) struct Tree {
     pub topology: Topology,
     pub index: Index,
     pub members: BTreeMap<AgentName, Member>,
+    /// What is applied and what is pinned, by the same commit.
+    pub lock: MetaLock,
+    /// The configs that are applied, as far as they can be read.
+    pub configs: BTreeMap<AgentName, AgentConfig>,
     /// The commit that it is.
     pub commit: Option<String>,
     /// What is wrong, in words.
@@ -110,6 +127,28 @@ impl Tree {
         }
     }
 
+    /// How an actor stands to an action: by the list of its own config, if it has one, and by the agents that the action names.
+    /// A config that cannot be read lists nothing.
+    pub(crate) fn relation_to(
+        &self,
+        ctx: &Ctx,
+        action: &ActionId,
+        named: Option<&[String]>,
+    ) -> Relation {
+        if let Actor::Agent { name, .. } = &ctx.actor
+            && self.lock.agents.contains_key(name)
+        {
+            let config = self.configs.get(name);
+            let lists = config.is_some_and(|config| {
+                (config.actions.as_ref()).is_none_or(|list| list.contains(action))
+            });
+            if !lists {
+                return Relation::Stranger;
+            }
+        }
+        self.relation(ctx, named)
+    }
+
     /// How an actor stands to the agents that an action names. One that names nobody is everybody's; whoever is neither
     /// named nor above one that is, is a stranger.
     pub(crate) fn relation(&self, ctx: &Ctx, named: Option<&[String]>) -> Relation {
@@ -135,6 +174,7 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
+    use void_domain::agent_configs::CommitId;
     use void_domain::ids::{AgentId, RequestId};
     use void_domain::time::Timestamp;
 
@@ -215,6 +255,32 @@ mod tests {
             ("alice", &[]),
         ] {
             assert_eq!(found(name, list), Relation::Stranger, "{name} {list:?}");
+        }
+    }
+
+    /// A list of its own narrows what an agent may ask for, and a config that cannot be read leaves nothing.
+    #[test]
+    fn a_config_narrows_what_an_agent_may_ask_for() {
+        let mut tree = tree(r#"{"root": null, "alice": "root", "bob": "alice"}"#);
+        let action = ActionId::parse("restart-caddy").unwrap();
+        let found = |tree: &Tree, is_from_outside: bool| {
+            tree.relation_to(&ctx("alice", is_from_outside), &action, None)
+        };
+        assert_eq!(found(&tree, false), Relation::Same);
+        let commit = CommitId::parse(&"a".repeat(40)).unwrap();
+        tree.lock.agents.insert("alice".parse().unwrap(), commit);
+        assert_eq!(found(&tree, false), Relation::Stranger);
+        for (list, expected) in [
+            ("", Relation::Same),
+            ("actions = [\"restart-caddy\"]", Relation::Same),
+            ("actions = [\"stop-nas\"]", Relation::Stranger),
+            ("actions = []", Relation::Stranger),
+        ] {
+            let config = AgentConfig::parse(&format!("brain = \"builtin\"\n{list}\n")).unwrap();
+            tree.configs.insert("alice".parse().unwrap(), config);
+            for is_from_outside in [false, true] {
+                assert_eq!(found(&tree, is_from_outside), expected, "{list}");
+            }
         }
     }
 

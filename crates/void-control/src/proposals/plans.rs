@@ -47,10 +47,24 @@ pub(crate) fn current(control: &Control, proposal: &Proposal) -> Option<Plan> {
             let is_elsewhere = change
                 .instance()
                 .is_some_and(|instance| instance != control.process.instance.name);
-            let source = control.in_force.catalogue_source.as_ref();
-            let fits = is_elsewhere || source.is_some_and(|source| source.file.fits(change));
+            let fits = is_elsewhere || fits(control, change);
             (is_bound && fits).then_some(Plan::Change)
         }
+    }
+}
+
+/// Whether what a change was made against is what there is.
+fn fits(control: &Control, change: &Change) -> bool {
+    match change.target {
+        ChangeTarget::Catalogue => {
+            let source = control.in_force.catalogue_source.as_ref();
+            source.is_some_and(|source| source.file.fits(change))
+        }
+        ChangeTarget::AgentConfig | ChangeTarget::MetaInputs => {
+            let writer = control.in_force.change_writers.writer();
+            writer.is_some_and(|writer| writer.fits(change))
+        }
+        ChangeTarget::Knowledge | ChangeTarget::Topology => false,
     }
 }
 

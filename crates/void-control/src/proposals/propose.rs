@@ -267,7 +267,9 @@ impl RequestInput<'_> {
         policy::judge(PolicyInput {
             actor: ctx.actor.kind(),
             capabilities: &ctx.capabilities,
-            relation: self.tree.relation(ctx, self.action.agents.as_deref()),
+            relation: self
+                .tree
+                .relation_to(ctx, &self.action.id, self.action.agents.as_deref()),
             tier: self.subject.tier,
             risk: self.subject.risk,
             taint: self.taint,

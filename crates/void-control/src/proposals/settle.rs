@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use void_channels::{Evidence, Outcome};
+use void_domain::changes::{Change, ChangeTarget};
 use void_domain::executions::Route;
 use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
-use void_domain::permits::Ticket;
+use void_domain::permits::{ChangeAuthor, Ticket};
 use void_domain::proposals::{Failure, Proposal, State, Status};
 use void_store::{StoreError, proposals};
 
@@ -148,12 +149,29 @@ async fn evidence(control: &Control, proposal: &Proposal) -> Evidence {
         (Some(ticket), Some(execution), _) => {
             control.runs.executor.settle(execution, &ticket).await
         }
-        (_, _, Some(change)) if let Some(source) = &control.in_force.catalogue_source => {
-            source.file.settle(change).await
-        }
+        (_, _, Some(change)) => change_evidence(control, proposal, change).await,
         _ => Evidence::None(Failure::new(
             FailureCode::NoEvidence,
             "its stored definition cannot be read",
+        )),
+    }
+}
+
+async fn change_evidence(control: &Control, proposal: &Proposal, change: &Change) -> Evidence {
+    let source = control.in_force.catalogue_source.as_ref();
+    let writer = control.in_force.change_writers.writer();
+    match (change.target, ChangeAuthor::of(proposal)) {
+        (ChangeTarget::Catalogue, _) if let Some(source) = source => {
+            source.file.settle(change).await
+        }
+        (ChangeTarget::AgentConfig | ChangeTarget::MetaInputs, Some(author))
+            if let Some(writer) = writer =>
+        {
+            writer.settle(change, author).await
+        }
+        _ => Evidence::None(Failure::new(
+            FailureCode::NoEvidence,
+            "what it changes is not here",
         )),
     }
 }

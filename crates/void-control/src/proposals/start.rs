@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use void_channels::Outcome;
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::catalogue::Action;
+use void_domain::changes::ChangeTarget;
 use void_domain::fail_point;
 use void_domain::failures::FailureCode;
 use void_domain::freezes::FreezeSwitch;
@@ -396,13 +397,10 @@ pub(super) fn execute(
     tokio::spawn(async move {
         let begun = Instant::now();
         fail_point!("execute.before");
-        let outcome = match (permit, &control.in_force.catalogue_source) {
-            (Some(PermitKey::Action(permit)), _) => control.runs.executor.execute(permit).await,
-            (Some(PermitKey::Change(permit)), Some(source)) => source.file.write(*permit).await,
-            (Some(PermitKey::Change(_)), None) | (None, _) => {
-                let message = "the claim does not fit its subject; nothing was sent";
-                Outcome::Failed(Failure::new(FailureCode::Changed, message))
-            }
+        let outcome = match permit {
+            Some(PermitKey::Action(permit)) => control.runs.executor.execute(permit).await,
+            Some(PermitKey::Change(permit)) => write_change(&control, *permit).await,
+            None => unfit(),
         };
         fail_point!("execute.after");
         if matches!(outcome, Outcome::Busy(_)) {
@@ -411,6 +409,28 @@ pub(super) fn execute(
         finish::finish(&control, id, outcome).await;
         drop(working);
     });
+}
+
+fn unfit() -> Outcome {
+    let message = "the claim does not fit its subject; nothing was sent";
+    Outcome::Failed(Failure::new(FailureCode::Changed, message))
+}
+
+/// To where the thing is that is changed.
+async fn write_change(control: &Control, permit: ChangePermit) -> Outcome {
+    match permit.change().target {
+        ChangeTarget::Catalogue => match &control.in_force.catalogue_source {
+            Some(source) => source.file.write(permit).await,
+            None => unfit(),
+        },
+        ChangeTarget::AgentConfig | ChangeTarget::MetaInputs => {
+            match control.in_force.change_writers.writer() {
+                Some(writer) => writer.write(permit).await,
+                None => unfit(),
+            }
+        }
+        ChangeTarget::Knowledge | ChangeTarget::Topology => unfit(),
+    }
 }
 
 /// A target has become free. Most of the time nobody waits for any; what another instance or a freeze

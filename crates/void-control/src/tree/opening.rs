@@ -7,16 +7,18 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use void_channels::{MetaAuthor, MetaError, MetaFile, MetaFolder, MetaState};
+use void_channels::{MetaAuthor, MetaDocument, MetaError, MetaFile, MetaFolder, MetaState};
+use void_domain::agent_configs::{AgentConfig, CONFIG_FILE};
 use void_domain::agents::AgentName;
 use void_domain::capabilities::Capabilities;
+use void_domain::meta_locks::MetaLock;
 use void_domain::text;
 use void_store::{StoreError, Tx, agents, tokens};
 use void_tree::{AgentKind, Index, MEMBERS_MAX, ROOT, Topology, TreeProblem};
 
 use super::recording::{self, TreeChange, Why};
 use crate::control::Control;
-use crate::parts::tree::{Member, Tree};
+use crate::parts::tree::{AgentPlaces, Member, Tree};
 
 /// How many things that are wrong are told one by one.
 const PROBLEMS_TOLD_MAX: usize = 50;
@@ -28,6 +30,8 @@ const CONFIG: &str = "config";
 pub struct TreePlaces {
     pub meta: PathBuf,
     pub agents: PathBuf,
+    /// What is applied of agents' configs.
+    pub applied: PathBuf,
 }
 
 impl TreePlaces {
@@ -35,6 +39,7 @@ impl TreePlaces {
         Self {
             meta: data.join("meta"),
             agents: data.join("agents"),
+            applied: data.join("applied"),
         }
     }
 }
@@ -66,6 +71,11 @@ pub async fn open(
 ) -> Result<(), StoreError> {
     let part = &control.in_force.tree;
     let mut kept = part.folder.lock().await;
+    // Whoever opens it again has the same.
+    let _ = part.places.set(AgentPlaces {
+        agents: places.agents.clone(),
+        applied: places.applied,
+    });
     let folder = MetaFolder::new(places.meta);
     let mut problems = Vec::new();
     let opening = Opening {
@@ -82,6 +92,8 @@ pub async fn open(
         )]),
     };
     problems.extend(opened.problems);
+    let applied = part.places.get().map(|places| places.applied.as_path());
+    let configs = applied.map(|applied| configs(&opened.lock, applied, &mut problems));
     if problems.len() > PROBLEMS_TOLD_MAX {
         let more = problems.len() - PROBLEMS_TOLD_MAX;
         problems.truncate(PROBLEMS_TOLD_MAX);
@@ -91,15 +103,49 @@ pub async fn open(
         tracing::error!("the tree of agents: {problem}");
     }
     part.set(Tree {
+        configs: configs.unwrap_or_default(),
         index: Index::of(&opened.topology),
         topology: opened.topology,
         members: opened.members,
+        lock: opened.lock,
         commit: opened.commit,
         problems,
         is_broken: opened.is_broken,
     });
     *kept = Some(folder);
     Ok(())
+}
+
+/// How it begins that somebody's config is not there.
+pub(crate) fn unreadable(agent: &AgentName) -> String {
+    format!("what is applied of {agent} cannot be read")
+}
+
+/// The configs that are applied. Whose cannot be read may ask for nothing and hand nothing down.
+fn configs(
+    lock: &MetaLock,
+    applied: &Path,
+    problems: &mut Vec<String>,
+) -> BTreeMap<AgentName, AgentConfig> {
+    let mut configs = BTreeMap::new();
+    for agent in lock.agents.keys() {
+        let file = applied.join(agent.as_str()).join(CONFIG_FILE);
+        let read = fs::read_to_string(&file).map_err(|error| error.to_string());
+        let read =
+            read.and_then(|text| AgentConfig::parse(&text).map_err(|error| error.to_string()));
+        match read {
+            Ok(config) => {
+                configs.insert(agent.clone(), config);
+            }
+            Err(said) => {
+                let what = unreadable(agent);
+                problems.push(format!(
+                    "{what} ({said}): it may ask for nothing until a commit is applied"
+                ));
+            }
+        }
+    }
+    configs
 }
 
 type Members = BTreeMap<AgentName, Member>;
@@ -123,16 +169,21 @@ fn base(
     members
 }
 
-/// Of these, whoever was withdrawn, and whoever lived here and does so no more. A name that nobody has yet is somebody
-/// whom the owner has a place for.
-async fn gone(tx: &mut Tx, names: BTreeSet<AgentName>) -> Result<Vec<AgentName>, StoreError> {
+/// Of these, whoever was withdrawn, and whoever lived here and does so no more: who has a folder of their own lives there,
+/// also while nobody holds a token. A name that nobody has yet is somebody whom the owner has a place for.
+async fn gone(
+    tx: &mut Tx,
+    names: BTreeSet<AgentName>,
+    housed: BTreeSet<AgentName>,
+) -> Result<Vec<AgentName>, StoreError> {
     let mut gone = Vec::new();
     for name in names {
         let Some(agent) = agents::find_named(tx, &name).await? else {
             continue;
         };
         let live = tokens::list_live_of(tx, agent.id).await?;
-        if !agent.is_live() || live.iter().all(|token| token.resident) {
+        let was_resident = live.iter().all(|token| token.resident) && !housed.contains(&name);
+        if !agent.is_live() || was_resident {
             gone.push(name);
         }
     }
@@ -162,6 +213,7 @@ fn folders(agents: &Path) -> io::Result<Vec<AgentName>> {
 struct Opened {
     topology: Topology,
     members: Members,
+    lock: MetaLock,
     commit: Option<String>,
     problems: Vec<String>,
     is_broken: bool,
@@ -183,11 +235,25 @@ struct Opening<'a> {
     known: Option<String>,
 }
 
+/// What is applied and pinned. A file that is not what was committed is nobody's word: until it is mended nothing of the
+/// tree is changed.
+fn lock_of(state: &MetaState) -> Result<MetaLock, String> {
+    if !state.is_lock_committed {
+        return Err("it is not as it was committed: put it back, or commit it".to_owned());
+    }
+    match &state.lock {
+        MetaFile::Missing => Ok(MetaLock::default()),
+        MetaFile::Text(text) => MetaLock::parse(text).map_err(|error| error.to_string()),
+        MetaFile::Unreadable(error) => Err(text::escaped(error)),
+    }
+}
+
 impl Opening<'_> {
     fn broken(&self, problems: Vec<String>) -> Opened {
         Opened {
             topology: Topology::empty(),
             members: self.base.clone(),
+            lock: MetaLock::default(),
             commit: None,
             problems,
             is_broken: true,
@@ -205,12 +271,16 @@ impl Opening<'_> {
             .map(|(name, _)| name)
             .chain(self.base.keys());
         let names: BTreeSet<AgentName> = names.filter(|name| !is_resident(name)).cloned().collect();
+        let housed: BTreeSet<AgentName> = self.base.keys().cloned().collect();
         let mut members = self.base.clone();
         for name in &names {
             let process = Member::of(AgentKind::Process, Capabilities::none());
             members.entry(name.clone()).or_insert(process);
         }
-        let read = self.control.store.read(move |tx| Box::pin(gone(tx, names)));
+        let read = self
+            .control
+            .store
+            .read(move |tx| Box::pin(gone(tx, names, housed)));
         for name in read.await? {
             members.remove(&name);
         }
@@ -220,6 +290,19 @@ impl Opening<'_> {
     async fn run(&self) -> Result<Opened, NotOpened> {
         self.folder.open().await?;
         let state = self.folder.look().await?;
+        let lock = match lock_of(&state) {
+            Ok(lock) => lock,
+            Err(said) => {
+                let file = self.folder.path(MetaDocument::Lock);
+                let file = text::escaped(&file.display().to_string());
+                return Ok(self.broken(vec![format!("{file}: {said}")]));
+            }
+        };
+        let opened = self.run_with(state).await?;
+        Ok(Opened { lock, ..opened })
+    }
+
+    async fn run_with(&self, state: MetaState) -> Result<Opened, NotOpened> {
         let text = match &state.file {
             MetaFile::Text(text) => text,
             // A tree that was never made; one that is gone is something else.
@@ -256,6 +339,7 @@ impl Opening<'_> {
         }
         Ok(Opened {
             members: self.members(&reading.topology).await?,
+            lock: MetaLock::default(),
             topology: reading.topology,
             commit: Some(commit),
             problems,
@@ -308,6 +392,7 @@ impl Opening<'_> {
         Ok(Opened {
             topology,
             members,
+            lock: MetaLock::default(),
             commit: Some(commit),
             problems: reconciled
                 .problems

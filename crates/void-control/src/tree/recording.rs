@@ -12,6 +12,10 @@ use crate::control::Control;
 use crate::facts;
 
 const CHANGED: &str = "topology.changed";
+/// A commit of what agents have applied, or of what is pinned, perhaps with somebody new in the tree.
+pub(crate) const DEPLOYED: &str = "topology.deployed";
+/// What both begin with; nothing else is on the record about an instance's repository.
+const OF_REPOSITORY: &str = "topology.";
 /// How many names are told one by one; the others are counted.
 const TOLD_MAX: usize = 50;
 
@@ -69,7 +73,7 @@ pub(super) async fn known(control: &Control) -> Result<Option<String>, StoreErro
     let filter = FactFilter {
         subject: Some(control.process.instance.id.clone()),
         actor: String::new(),
-        verb: CHANGED.to_owned(),
+        verb: OF_REPOSITORY.to_owned(),
     };
     let newest = control
         .store

@@ -134,8 +134,24 @@ pub(super) async fn capabilities(
         .await
 }
 
+/// What one of them may now; `None`: nobody, or withdrawn.
+pub(crate) async fn capabilities_now(
+    control: &Control,
+    tree: &Tree,
+    name: &AgentName,
+) -> Result<Option<Capabilities>, StoreError> {
+    let Some(member) = tree.members.get(name).cloned() else {
+        return Ok(None);
+    };
+    let name = name.clone();
+    control
+        .store
+        .read(move |tx| Box::pin(async move { capabilities_of(tx, &name, &member).await }))
+        .await
+}
+
 /// What the owner said with a token. As long as they have not, a resident may what its persona says, and an agent with a
-/// process, of which nobody knows yet, nothing.
+/// process, of which nobody knows yet, nothing; what is known of that one the owner said with a token or with its config.
 async fn capabilities_of(
     tx: &mut Tx,
     name: &AgentName,
@@ -149,7 +165,8 @@ async fn capabilities_of(
         return Ok(None);
     }
     let live = tokens::list_live_of(tx, agent.id).await?;
-    match live.iter().any(|token| !token.resident) {
+    let has_said = live.iter().any(|token| !token.resident) || member.kind == AgentKind::Process;
+    match has_said {
         true => Ok(Some(agent.capabilities)),
         false => own(),
     }

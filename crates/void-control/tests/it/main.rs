@@ -15,6 +15,7 @@
 #[macro_use]
 mod stories;
 
+mod agent_configs;
 mod busy;
 mod callers;
 mod changes;

@@ -136,6 +136,14 @@ impl ConfigFiles {
         Ok(Self(all))
     }
 
+    /// The same files with another config.
+    pub fn with_config(self, text: &str) -> Result<Self, InvalidConfigFile> {
+        let others = self.0.into_iter().filter(|(path, _)| path != CONFIG_FILE);
+        let others = others.map(|(path, text)| (path, text.into_bytes()));
+        let config = (CONFIG_FILE.to_owned(), text.as_bytes().to_vec());
+        Self::of(others.chain([config]))
+    }
+
     /// Whether a file may be called so. What begins with a dot or a dash means something to programs.
     pub fn check_path(path: &str) -> Result<(), InvalidConfigFile> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);

@@ -119,6 +119,7 @@ pub(crate) fn supervisor(
         },
         patience: Patience {
             ready_within: Duration::from_secs(5),
+            up_within: Duration::from_secs(5),
         },
     };
     Supervisor::begin(config, Arc::clone(host) as Arc<dyn Host>).unwrap()

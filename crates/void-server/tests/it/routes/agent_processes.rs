@@ -43,6 +43,7 @@ pub fn processes(control: &Control, data: &Path, api: SocketAddr) -> AgentProces
         // It never says that it is ready.
         patience: Patience {
             ready_within: Duration::from_secs(3600),
+            up_within: Duration::from_secs(3600),
         },
     };
     AgentProcesses::new(control, config).unwrap()
