@@ -103,11 +103,6 @@ fn a_bad_file_is_an_error_that_names_it() {
             "unknown field `abuot`",
         ),
         ("night.toml", with("\"read\"", "\"approve\""), "capability"),
-        (
-            "night.toml",
-            with("\"read\"", "\"spawn\""),
-            "nothing in Void uses the capability spawn",
-        ),
         ("night.toml", with("Night watch", ""), "name is one line"),
         (
             "night.toml",

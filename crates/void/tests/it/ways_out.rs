@@ -427,15 +427,6 @@ fn what_is_mistyped_or_gone_names_what_comes_next() {
         let told = word(&refused["error"], "next");
         assert!(told.starts_with(next), "{args:?} {refused}");
     }
-    // No field of the API stands before a sentence.
-    let refused = lab.json(
-        &[
-            "token", "new", "--kind", "agent", "--name", "x", "--cap", "spawn",
-        ],
-        2,
-    );
-    let said = word(&refused["error"], "message");
-    assert!(said.starts_with("nothing in Void uses"), "{refused}");
 }
 
 /// What a server that is started would not answer is not answered with starting one.
