@@ -20,6 +20,9 @@ const BUILTIN: [(&str, &str); 3] = [
 
 const DRAFTS: &str = "- You may draft changes of what the owner keeps. You write nothing: every draft waits for the owner.";
 
+const CHILDREN: &str = "- You may ask for agents below yourself, and for commits of their configs to be applied. Each waits for the owner.";
+const INPUTS: &str = "- You may ask for pinned inputs to be moved. It waits for the owner.";
+
 pub const PERSONA_BYTES_MAX: usize = 32 * 1024;
 /// Ours and the owner's.
 pub const PERSONAS_MAX: usize = 64;
@@ -197,6 +200,12 @@ impl Persona {
         }
         if capabilities.has(Capability::Suggest) {
             rights.push(DRAFTS);
+        }
+        if capabilities.has(Capability::Spawn) {
+            rights.push(CHILDREN);
+        }
+        if capabilities.has(Capability::MetaUpdate) {
+            rights.push(INPUTS);
         }
         TEMPLATE
             .replace("{rights}", &rights.join("\n"))

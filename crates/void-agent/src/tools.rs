@@ -6,6 +6,7 @@
 
 mod actions;
 mod activity;
+mod agent_configs;
 mod context;
 mod entities;
 mod given;
@@ -42,7 +43,7 @@ pub use self::scopes::{ForeignText, Scope};
 
 /// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
 /// may, and from where they ask.
-pub static TOOLS: [&Tool; 11] = [
+pub static TOOLS: [&Tool; 15] = [
     &services::SERVICE_STATUS,
     &actions::LIST_ACTIONS,
     &actions::PROPOSE_ACTION,
@@ -54,6 +55,10 @@ pub static TOOLS: [&Tool; 11] = [
     &propose_change::PROPOSE_CHANGE,
     &record::READ_RECORD,
     &activity::RECENT_ACTIVITY,
+    &agent_configs::REQUEST_INIT_CONFIG,
+    &agent_configs::WRITE_CONFIG,
+    &agent_configs::REQUEST_APPLY_COMMIT,
+    &agent_configs::REQUEST_UPDATE_META_INPUTS,
 ];
 
 /// The tool of this name, for what is not offered as a tool.
@@ -66,10 +71,17 @@ pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
     TOOLS.into_iter().filter(|tool| tool.is_for(ctx))
 }
 
+/// What older agents called to make a child at once.
+const GONE: [&str; 3] = ["request_spawn", "RequestSpawn", "requestSpawn"];
+
 /// Why a call of a tool that was not offered does nothing: it is not for this caller, who is told what is left to them, or there
 /// is none of that name.
 pub(crate) fn not_offered(ctx: &Ctx, name: &str) -> ToolError {
     let Some(tool) = TOOLS.into_iter().find(|tool| tool.name == name) else {
+        if GONE.contains(&name) {
+            let message = "this is gone; request_init_config asks for a child, which waits for the owner; nothing was done";
+            return ToolError::new(FailureCode::UnknownTool, message);
+        }
         let message = "there is no such tool here; nothing was done";
         return ToolError::new(FailureCode::UnknownTool, message);
     };
@@ -374,6 +386,12 @@ impl Tool {
         let may_look = has(Capability::Act) || has(Capability::Suggest);
         let looks = self.needs.contains(&Capability::Read) && may_look;
         let is_enough = self.needs.iter().any(|needed| has(*needed));
+        // Whoever shows a token from outside stands nowhere in the tree.
+        let is_of_tree =
+            self.needs.contains(&Capability::Spawn) || self.needs.contains(&Capability::MetaUpdate);
+        if is_of_tree && ctx.is_from_outside {
+            return false;
+        }
         ctx.actor.is_owner() || is_enough || looks
     }
 

@@ -5,6 +5,7 @@
 //! that a client and a server of different versions understand each other.
 
 pub mod actions;
+pub mod agent_configs;
 pub mod agent_processes;
 pub mod agents;
 pub mod attachments;

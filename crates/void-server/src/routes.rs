@@ -3,6 +3,7 @@
 //! reachable.
 
 mod actions;
+mod agent_configs;
 mod agent_processes;
 mod agents;
 mod attachments;
@@ -91,6 +92,7 @@ const TABLES: &[&[Route]] = &[
     agents::ROUTES,
     tree::ROUTES,
     agent_processes::ROUTES,
+    agent_configs::ROUTES,
     conversations::ROUTES,
     spaces::ROUTES,
     projects::ROUTES,

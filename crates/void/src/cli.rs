@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::agents::{AgentLogsArgs, AgentMoveArgs, AgentsCommand};
+pub(crate) use self::agents::{
+    AgentConfigArgs, AgentLogsArgs, AgentMoveArgs, AgentNewArgs, AgentsCommand,
+};
 pub(crate) use self::conversations::{ConversationListArgs, ConversationsCommand};
 pub(crate) use self::kb::{
     KbAttachArgs, KbAttachmentsArgs, KbCaptureArgs, KbCommand, KbEditArgs, KbExportArgs,

@@ -119,6 +119,14 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "startAgent" => ("/api/agents/no-such/start".to_owned(), None, 404),
         "stopAgent" => ("/api/agents/no-such/stop".to_owned(), None, 404),
         "restartAgent" => ("/api/agents/no-such/restart".to_owned(), None, 404),
+        "createAgent" => ("/api/agents".to_owned(), Some(json!({})), 422),
+        // Here no tree was opened, so nobody has a config.
+        "getAgentConfig" => ("/api/agents/no-such/config".to_owned(), None, 409),
+        "applyAgentConfig" => {
+            let body = json!({"commit": "a".repeat(40)});
+            let path = "/api/agents/no-such/config/apply".to_owned();
+            (path, Some(body), 409)
+        }
         "getAgentLogs" => ("/api/agents/no-such/logs".to_owned(), None, 404),
         "sayToLittleBlue" => {
             let body = json!({"text": ""});

@@ -20,7 +20,7 @@ use void_testkit::models::{Format, ModelServer, Script};
 use crate::apps::{App, Engine, Setup};
 use crate::callers::HttpResponse;
 use crate::labs::Lab;
-use crate::routes::{agent_processes, attachments, entities};
+use crate::routes::{agent_configs, agent_processes, attachments, entities};
 use crate::stands::{Stand, services};
 use crate::talks::{Turn, agents};
 
@@ -426,7 +426,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/health".into(), None),
         ("GET", "/metrics".into(), None),
     ];
-    for (method, path, body) in calls.into_iter().chain(agent_processes::calls(&app).await) {
+    let of_agents = agent_processes::calls(&app).await.into_iter();
+    let of_configs = agent_configs::calls(&app).await;
+    for (method, path, body) in calls.into_iter().chain(of_agents).chain(of_configs) {
         let method: Method = method.parse().unwrap();
         let answer = owner.send(method.clone(), &path, body).await;
         assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);

@@ -1,6 +1,7 @@
 //! One file per file of `src/routes`; the stream has its own, beside this one.
 
 pub mod actions;
+pub mod agent_configs;
 pub mod agent_processes;
 mod agents;
 pub mod attachments;

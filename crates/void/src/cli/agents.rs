@@ -1,5 +1,7 @@
 //! What `void agents` takes.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Clone, Subcommand)]
@@ -26,6 +28,37 @@ pub(crate) enum AgentsCommand {
     Logs(AgentLogsArgs),
     /// Put one, with everybody below it, under another one
     Move(AgentMoveArgs),
+    /// Show an agent's config, or ask for one of its commits to be applied
+    Config(AgentConfigArgs),
+    /// Ask for a new agent with a process of its own
+    New(AgentNewArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AgentConfigArgs {
+    /// The agent's name in the tree
+    pub agent: String,
+    /// The whole id of a commit of its repository; it waits for your yes
+    #[arg(long, value_name = "COMMIT")]
+    pub apply: Option<String>,
+    /// Why, for the card
+    #[arg(long, requires = "apply", value_name = "WHY")]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AgentNewArgs {
+    /// 1 to 64 of a-z, 0-9 and -
+    pub name: String,
+    /// Under whom it is to stand; the root if left out
+    #[arg(long, value_name = "AGENT")]
+    pub parent: Option<String>,
+    /// Its agent.toml; without one it answers by Void's own rules and may nothing
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Why, for the card
+    #[arg(long, value_name = "WHY")]
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]

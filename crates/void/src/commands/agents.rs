@@ -1,5 +1,6 @@
 //! `void agents`
 
+mod config;
 mod tree;
 
 use void_api::agents::{AgentResponse, AgentsResponse};
@@ -17,6 +18,8 @@ pub(super) async fn run(
         AgentsCommand::Ls => list(session).await,
         AgentsCommand::Tree => tree::show(session).await,
         AgentsCommand::Can { agent } => tree::can(session, &agent).await,
+        AgentsCommand::Config(args) => config::config(session, args).await,
+        AgentsCommand::New(args) => config::new(session, args).await,
         AgentsCommand::Move(args) => tree::move_agent(session, args).await,
         AgentsCommand::Start(args) => agent_processes::change(session, "start", &args.name).await,
         AgentsCommand::Stop(args) => agent_processes::change(session, "stop", &args.name).await,

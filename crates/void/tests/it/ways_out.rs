@@ -427,6 +427,11 @@ fn what_is_mistyped_or_gone_names_what_comes_next() {
         let told = word(&refused["error"], "next");
         assert!(told.starts_with(next), "{args:?} {refused}");
     }
+    // No field of the API stands before a sentence.
+    let commit = "a".repeat(39);
+    let refused = lab.json(&["agents", "config", "little-blue", "--apply", &commit], 2);
+    let said = word(&refused["error"], "message");
+    assert!(said.contains("whole id"), "{refused}");
 }
 
 /// What a server that is started would not answer is not answered with starting one.

@@ -25,6 +25,10 @@ async fn the_tools_follow_from_the_capabilities() {
                 "propose_action" => has(act),
                 "propose_change" => has(Capability::Suggest),
                 // With suggest alone it is for drafts.
+                "request_init_config" | "write_config" | "request_apply_commit" => {
+                    has(Capability::Spawn) && !ctx.is_from_outside
+                }
+                "request_update_meta_inputs" => has(Capability::MetaUpdate) && !ctx.is_from_outside,
                 "withdraw_proposal" => has(act) || has(Capability::Suggest),
                 _ => has(read) || has(act) || has(Capability::Suggest),
             };
