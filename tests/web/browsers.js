@@ -107,6 +107,9 @@ const catalogue = async (/** @type {string} */ file) => import(`data:text/javasc
 /** Those of the pages that are loaded when they are first wanted stand in files of their own. */
 const STRINGS = Object.assign({}, ...(await Promise.all(["strings.js", ...["parts", "audit", "knowledge", "chat", "lab", "settings"].map((page) => `${page}/strings.js`)].map(catalogue))).flatMap((one) => Object.values(one)));
 
+/** Every key of the page's words that begins like this. @param {string} prefix */
+export const keysOf = (prefix) => Object.keys(STRINGS).filter((key) => key.startsWith(prefix));
+
 /** What the page says under a key. @param {string} key @param {Record<string, string | number>} [values] */
 export function say(key, values = {}) {
   const entry = STRINGS[key];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { axe, card, openPage, PHONE, say } from "./browsers.js";
+import { axe, card, keysOf, openPage, PHONE, rewrite, say } from "./browsers.js";
 import { alter, serve } from "./labs.js";
 import { Model } from "./models.js";
 import { until } from "./waiting.js";
@@ -18,6 +18,22 @@ const EVIL = "registry.evil.example/backdoor:1";
 const LYING = "+image: grafana/grafana:11.2.1";
 /** Longer than a proof of identity counts. */
 const OLD_MS = 6 * 60_000;
+
+/** How a row stands behind each state: its status, and how the check after it ended. @type {Record<string, [string, string | null]>} */
+const STATES = {
+  waiting: ["pending", null], starting: ["approved", null], waits_for_target: ["approved", null], held_by_freeze: ["approved", null],
+  running: ["running", null], being_checked: ["executed", null], verified: ["executed", "verified"], check_failed: ["executed", "failed"],
+  unconfirmed: ["executed", "unverified"], failed: ["failed", null], unknown: ["unknown", null], rejected: ["rejected", null],
+  expired: ["expired", null], lapsed: ["expired", null], withdrawn: ["cancelled", null], refused: ["refused", null],
+};
+
+/** The row as it would be sent in a state. @param {any} row @param {string} state */
+function stands(row, state) {
+  const [status, verification] = STATES[state] ?? ["", null];
+  const isOver = !["pending", "approved", "running"].includes(status);
+  const failed = ["failed", "unknown", "refused"].includes(status) ? { code: "not_written", message: "the disk is full" } : null;
+  return { ...row, display_state: state, status, verification, error: failed, result: status === "executed" ? {} : null, resolved_at: isOver ? row.created_at : null };
+}
 
 /** Everything that the digest of a request binds, as a card has to say it. @param {import("./labs.js").Lab} lab @param {string} id */
 async function boundValues(lab, id) {
@@ -69,6 +85,30 @@ describe("cards", () => {
     await until("it is done", async () => (await lab.owner("GET", `/api/proposals/${row.id}`)).status === "executed");
     const { actions } = await lab.owner("GET", "/api/actions");
     assert.ok(!actions.some((/** @type {any} */ action) => action.id === "sneaky"), "it is not in force");
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("each state of an action and of a change is drawn in the words of the table, and a yes stands beside one of them", async () => {
+    assert.deepEqual(keysOf("state.").sort(), Object.keys(STATES).map((state) => `state.${state}`).sort());
+    const wider = { actions: [...ACTIONS.actions, { ...ACTIONS.actions[0], id: "drawn" }] };
+    const change = await lab.owner("POST", "/api/actions/patch", { file: `${JSON.stringify(wider, null, 2)}\n`, reason: "to be drawn" });
+    const asked = await (await lab.agent("drawn"))("POST", "/api/actions/restart-wiki/run", { reason: "to be drawn" });
+    const action = await lab.owner("GET", `/api/proposals/${asked.action_row_id}`);
+    const { context, page, seen } = await openPage(lab);
+    let state = "waiting";
+    await rewrite(page, /\/api\/proposals\/[^/?]+(\/card)?$/, (value) => (value.row ? { ...value, row: stands(value.row, state) } : stands(value, state)));
+    for (state of Object.keys(STATES)) {
+      for (const row of [action, change]) {
+        await page.goto(`${lab.base}/#/home`);
+        await page.goto(`${lab.base}/#/inbox/${row.id}`);
+        const shown = page.locator("article.approval").filter({ hasText: row.code });
+        await shown.locator(".row-line .pill", { hasText: say(`state.${state}`) }).first().waitFor();
+        const yes = shown.getByRole("button", { name: say("card.approve"), exact: true });
+        await until("a yes is offered where one is wanted", async () => (await yes.count()) === (state === "waiting" ? 1 : 0));
+      }
+    }
+    for (const row of [action, change]) await lab.owner("POST", `/api/proposals/${row.id}/cancel`, {});
     assert.deepEqual(seen.errors, []);
     await context.close();
   });

@@ -12,10 +12,12 @@ use void_domain::actors::{ActorKind, Requester};
 use void_domain::bridge::{self, InstanceId};
 use void_domain::cards::Eyes;
 use void_domain::failures::FailureCode;
-use void_domain::ids::RequesterId;
+use void_domain::ids::{ProposalId, RequesterId};
 use void_domain::notifications::Zone;
 use void_domain::notifications::messages::{self, Frame, Room};
-use void_domain::proposals::{DisplayState, Failure, Moved, Proposal, Status, Verification};
+use void_domain::proposals::{
+    DisplayState, Failure, Moved, Proposal, Status, Subject, Verification,
+};
 use void_store::{StoreError, agents, proposals};
 use void_testkit::proposals::{pending, steps_to};
 
@@ -26,6 +28,13 @@ use crate::talks::{Turn, text_of};
 
 const AGENT: &str = "helper";
 
+/// What is proposed: the words are the same for an action and for a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proposed {
+    Action,
+    Change,
+}
+
 /// An app in which an agent's proposal stands like this.
 struct Stand {
     app: App,
@@ -35,12 +44,15 @@ struct Stand {
 }
 
 impl Stand {
-    async fn of(shown: DisplayState) -> Self {
+    async fn of(proposed: Proposed, shown: DisplayState) -> Self {
         let mut app = App::start().await;
         // What is written here has no entries on the record.
         app.looks_back = false;
         let agent = app.agent(AGENT).await;
         let mut created = pending(7);
+        if proposed == Proposed::Change {
+            created.proposal.subject = change_subject(&app).await;
+        }
         created.proposal.requested_by = requester(&app).await;
         created.proposal.created_at = app.control.clock().now();
         created.proposal.expires_at = created.proposal.created_at.plus(Duration::from_secs(600));
@@ -110,6 +122,27 @@ impl Stand {
     }
 }
 
+/// What a draft of another catalogue is about; the draft itself is taken back.
+async fn change_subject(app: &App) -> Subject {
+    let loaded = fs::read_to_string(app.lab.catalogue_file()).unwrap();
+    let mut catalogue: Value = serde_json::from_str(&loaded).unwrap();
+    let actions = catalogue["actions"].as_array_mut().unwrap();
+    let mut added = actions[0].clone();
+    added["id"] = json!("added");
+    actions.push(added);
+    let body = json!({"file": format!("{catalogue:#}\n"), "reason": "a new service"});
+    let owner = app.owner();
+    let row = owner.post("/api/actions/patch", body).await.ok();
+    let id: ProposalId = row["id"].as_str().unwrap().parse().unwrap();
+    let cancel = format!("/api/proposals/{id}/cancel");
+    assert_eq!(
+        owner.post(&cancel, json!({})).await.ok()["status"],
+        "cancelled"
+    );
+    let read = app.store.read(move |tx| Box::pin(proposals::find(tx, id)));
+    read.await.unwrap().unwrap().proposal.subject
+}
+
 async fn requester(app: &App) -> Requester {
     let name = AGENT.parse().unwrap();
     let read = app
@@ -171,8 +204,19 @@ fn page_texts(prefix: &str) -> BTreeMap<String, String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_state_is_shown_in_the_same_words_on_every_surface() {
+    every_state_has_the_words_of_the_table(Proposed::Action, "RISKY ").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_state_of_a_change_is_shown_in_the_same_words_on_every_surface() {
+    every_state_has_the_words_of_the_table(Proposed::Change, "RISKY, CHANGES WHAT IS ALLOWED ")
+        .await;
+}
+
+/// A question is headed by how much is at stake.
+async fn every_state_has_the_words_of_the_table(proposed: Proposed, at_stake: &str) {
     for shown in DisplayState::ALL {
-        let stand = Stand::of(shown).await;
+        let stand = Stand::of(proposed, shown).await;
         let words = shown.words();
         let control = &stand.app.control;
         assert_eq!(shown_now(control, &stand.proposal).await.unwrap(), shown);
@@ -184,9 +228,8 @@ async fn every_state_is_shown_in_the_same_words_on_every_surface() {
             body_bytes: 4_000,
         };
         for title in [stand.message(Room::TELEGRAM), stand.message(apart)] {
-            // A question is headed by how much is at stake.
             let head = match shown {
-                DisplayState::Waiting => "RISKY ".to_owned(),
+                DisplayState::Waiting => at_stake.to_owned(),
                 _ => words.to_uppercase(),
             };
             assert!(title.starts_with(&head), "{shown:?}: {title}");
