@@ -246,16 +246,19 @@ async fn connection(
     let peer = Peer { remote, local };
     let (endless, mut taken) = mpsc::channel(1);
     let first = AtomicBool::new(true);
+    let (stream, drained) = Patient::watched(stream, WRITE_PATIENCE);
     let kept = slot.clone();
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(slot.clone());
         let answering = router.clone().oneshot(bodies::linger(request));
         let is_first = first.swap(false, Ordering::Relaxed);
-        let endless = endless.clone();
+        let (endless, drained) = (endless.clone(), drained.clone());
         async move {
             let answer = answering.await?;
-            if is_first && takeovers::takes(&answer) {
+            // A later one only if nothing of an earlier one waits in hyper's buffer, which would be lost.
+            let is_next = takeovers::is_endless(&answer) && drained.is_so();
+            if (is_first && takeovers::takes(&answer)) || is_next {
                 return match endless.send(answer).await {
                     // Whoever has received it ends this one.
                     Ok(()) => std::future::pending().await,
@@ -270,7 +273,7 @@ async fn connection(
         .header_read_timeout(HEADER_TIMEOUT)
         .max_headers(HEADERS_MAX)
         .max_buf_size(HEADER_BYTES_MAX)
-        .serve_connection(TokioIo::new(Patient::new(stream, WRITE_PATIENCE)), service);
+        .serve_connection(TokioIo::new(stream), service);
     let mut leave = Box::pin(told_to_leave(leave));
     let mut answer: Option<Response<Body>> = tokio::select! {
         // A peer that breaks off is nothing to report.

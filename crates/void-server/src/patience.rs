@@ -5,6 +5,8 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,6 +19,22 @@ pub(crate) struct Patient<S> {
     /// Runs while the peer takes nothing. Made when it is first needed, which mostly is never.
     waiting: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
+    drained: Option<Drained>,
+}
+
+/// Whether whoever writes here has nothing left to write: its last word was a flush, and it was done. A writer that keeps a
+/// buffer flushes only when that is empty, and tries to empty it before it reads again.
+#[derive(Clone)]
+pub(crate) struct Drained(Arc<AtomicBool>);
+
+impl Drained {
+    pub(crate) fn is_so(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn note(&self, is_so: bool) {
+        self.0.store(is_so, Ordering::Release);
+    }
 }
 
 impl<S> Patient<S> {
@@ -26,6 +44,24 @@ impl<S> Patient<S> {
             patience,
             waiting: None,
             is_waiting: false,
+            drained: None,
+        }
+    }
+
+    /// The same, and how one sees that nothing waits to be written to it.
+    pub(crate) fn watched(stream: S, patience: Duration) -> (Self, Drained) {
+        let drained = Drained(Arc::new(AtomicBool::new(true)));
+        let seen = drained.clone();
+        let patient = Self {
+            drained: Some(drained),
+            ..Self::new(stream, patience)
+        };
+        (patient, seen)
+    }
+
+    fn note_drained(&self, is_so: bool) {
+        if let Some(drained) = &self.drained {
+            drained.note(is_so);
         }
     }
 
@@ -72,6 +108,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.note_drained(false);
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.judge(context, written)
     }
@@ -81,6 +118,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.note_drained(false);
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
         self.judge(context, written)
     }
@@ -91,6 +129,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.note_drained(matches!(flushed, Poll::Ready(Ok(()))));
         self.judge(context, flushed)
     }
 
@@ -105,6 +144,21 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
+
+    #[tokio::test]
+    async fn it_is_drained_after_a_flush_and_before_a_write() {
+        let (near, _far) = tokio::io::duplex(16);
+        let (mut near, drained) = Patient::watched(near, Duration::from_secs(9));
+        assert!(drained.is_so());
+        near.write_all(&[0; 8]).await.unwrap();
+        assert!(!drained.is_so(), "nobody said that this was all");
+        near.flush().await.unwrap();
+        assert!(drained.is_so());
+        // Of this the other side takes a part only.
+        let full = tokio::time::timeout(Duration::from_millis(1), near.write_all(&[0; 64]));
+        assert!(full.await.is_err());
+        assert!(!drained.is_so());
+    }
 
     #[tokio::test]
     async fn who_takes_nothing_is_given_up_and_who_takes_a_little_is_not() {

@@ -2,8 +2,8 @@
 //! a connection that will only ever carry a line now and then, and there may be thousands of these; an
 //! upgraded connection no longer speaks HTTP.
 //!
-//! The answer has gone through every layer by then. Only the first answer of a connection is taken over,
-//! so that nothing of an earlier one can still be under way, and it ends with the connection.
+//! The answer has gone through every layer by then. An upgrade is taken over as the first answer of a connection only;
+//! a stream as a later one too, if nothing of an earlier one is still under way. It ends with the connection.
 
 use std::future::Future;
 use std::pin::Pin;

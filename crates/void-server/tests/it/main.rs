@@ -64,6 +64,7 @@ mod stands;
 mod stops;
 mod strangers;
 mod streams;
+mod takeovers;
 mod talks;
 mod telegram;
 mod thefts;

@@ -34,8 +34,12 @@ impl Reply {
 
 impl Connection {
     pub async fn open(address: SocketAddr) -> Self {
+        Self::over(TcpStream::connect(address).await.unwrap())
+    }
+
+    pub const fn over(stream: TcpStream) -> Self {
         Self {
-            stream: TcpStream::connect(address).await.unwrap(),
+            stream,
             unread: Vec::new(),
         }
     }
@@ -92,6 +96,11 @@ impl Connection {
         };
         let heard = tokio::time::timeout(PATIENCE, hearing).await;
         heard.unwrap_or_else(|_| panic!("nobody said {words}"));
+    }
+
+    /// Whether this was said already.
+    pub fn has_heard(&self, words: &str) -> bool {
+        find(&self.unread, words.as_bytes()).is_some()
     }
 
     /// Waits for the other side to end the connection; how long that took.
