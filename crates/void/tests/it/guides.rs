@@ -138,7 +138,7 @@ fn the_toolchain_is_the_same_everywhere() {
 /// A test that has another name now would be run where it cannot.
 #[test]
 fn what_the_quick_check_leaves_out_exists() {
-    let tests: String = crate::tree::sources(&root().join("crates/void-store/tests"))
+    let tests: String = sources(&root().join("crates/void-store/tests"))
         .into_iter()
         .map(|file| fs::read_to_string(file).unwrap())
         .collect();
