@@ -48,7 +48,7 @@ pub use self::karakeep::{ImportRun, KarakeepError, KarakeepReport, import_karake
 pub use self::preview::resolve_links;
 pub use self::read::{EntityLinks, find, find_ref, linked, list, list_open_tasks, space_counts};
 pub use self::restore::restore;
-pub use self::runbooks::{runbooks, runbooks_of_actions, set_runbooks};
+pub use self::runbooks::{ActionRunbooks, runbooks, runbooks_of_actions, set_runbooks};
 pub use self::search::{
     SearchError, SearchHit, SearchMode, SearchRequest, SearchResults, SearchWithin, search,
 };

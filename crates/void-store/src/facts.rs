@@ -13,6 +13,7 @@ use void_domain::ids::RequesterId;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::{Paged, Select};
 use crate::tx::{Engine, Tx};
 use crate::values::{Page, Row, Value, int, values};
 
@@ -37,6 +38,8 @@ macro_rules! up_to_head {
 pub mod chains;
 pub mod steps;
 pub mod strays;
+#[cfg(test)]
+mod tests;
 
 /// Adds an entry at the head of the chain and moves the head. A foreign row in its place is set
 /// aside first, so that nobody who can insert a row can stop the record, and with it the freeze.
@@ -149,47 +152,26 @@ pub async fn list(
     // One bound from above: of two, SQLite would walk from the head to the other one.
     let head = crate::heads::load(tx).await?.audit_seq;
     let before = cursor.map_or(head + 1, |cursor| cursor.min(head + 1));
-    let (before, with_surplus) = (int(before), i64::from(limit) + 1);
-    let (actor, verb) = (&filter.actor, &filter.verb);
-    let listing = match &filter.subject {
-        None => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM facts WHERE seq < $1 AND seq >= 1 AND substr(actor, 1, length($3)) = $3 \
-                 AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
-            );
-            let values = values![before, with_surplus, actor, verb];
-            tx.list("facts", sql, values).await?
-        }
-        Some(subject) => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM facts WHERE seq < $1 AND seq >= 1 AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
-                 AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
-            );
-            let values = values![before, with_surplus, actor, verb, subject];
-            tx.list("facts", sql, values).await?
-        }
-    };
-    let items = listing
-        .rows
-        .iter()
-        .map(|row| Ok((row.count("seq")?, entry(row).ok())))
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    let page = Page::from_surplus(items, listing.is_cut, limit as usize, |(seq, _)| {
-        seq.to_string()
-    });
     // A damaged row is named by a walk; the others are still read.
-    Ok(Page {
-        items: page
-            .items
-            .into_iter()
-            .filter_map(|(_, entry)| entry)
-            .collect(),
-        next: page.next,
-    })
+    listed(filter, before)
+        .page(tx, limit, |row| Ok(entry(row).ok()))
+        .await
+}
+
+/// Entries before this one, without what no filter asks for.
+fn listed(filter: &FactFilter, before: u64) -> Paged<'_> {
+    const ENTRIES: &str = concat!("SELECT ", columns!(), " FROM facts");
+    Select::new("facts", ENTRIES)
+        .only("seq >= 1")
+        .only_with_some("subject = ?", filter.subject.as_deref())
+        .only_with_some("substr(actor, 1, length(?)) = ?", said(&filter.actor))
+        .only_with_some("substr(verb, 1, length(?)) = ?", said(&filter.verb))
+        .newest_first("seq", Some(int(before)))
+}
+
+/// A beginning that something has to have: an empty one is no filter.
+fn said(beginning: &str) -> Option<&str> {
+    Some(beginning).filter(|text| !text.is_empty())
 }
 
 /// Oldest first, after the entry `after`: the order of an export. As many as `limit` and the bound of a list

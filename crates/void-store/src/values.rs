@@ -336,22 +336,6 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-impl<T> Page<T> {
-    /// From up to `limit + 1` rows: the surplus one only says that there is more, and so does a list that
-    /// was cut.
-    pub(crate) fn from_surplus(
-        mut items: Vec<T>,
-        is_cut: bool,
-        limit: usize,
-        cursor: impl Fn(&T) -> String,
-    ) -> Self {
-        let more = is_cut || items.len() > limit;
-        items.truncate(limit);
-        let next = if more { items.last().map(cursor) } else { None };
-        Self { items, next }
-    }
-}
-
 /// What a database takes on its disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatabaseBytes {

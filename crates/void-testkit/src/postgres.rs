@@ -44,6 +44,10 @@ pub struct PostgresCluster {
 impl PostgresCluster {
     /// `options` are settings such as `fsync=off`.
     pub fn start(options: &[&str]) -> Self {
+        assert!(
+            has_postgres(),
+            "PostgreSQL is left out, and a test that needs it asks has_postgres() first"
+        );
         let folder = tempfile::Builder::new()
             .prefix("void-pg-")
             .tempdir_in(place())

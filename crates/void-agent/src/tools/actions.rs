@@ -148,13 +148,13 @@ async fn quotes(call: &Call) -> Result<Vec<(ActionId, RunbookQuote)>, ToolError>
         Err(error) => return Err(error.into()),
     };
     let catalogue = call.control.catalogue();
-    let quotes = pages.into_iter().filter_map(|(name, page)| {
+    let quotes = pages.iter().filter_map(|(name, page)| {
         let is_own = !page.head.is_foreign() && call.scope.has(page.head.space_id);
-        let RunbookName::Action(id) = &name else {
+        let RunbookName::Action(id) = name else {
             return None;
         };
         let action = catalogue.get(id).filter(|_| is_own)?;
-        let line = line_about(page.body.as_str(), &name, Some(&action.label))?;
+        let line = line_about(page.body.as_str(), name, Some(&action.label))?;
         let quote = RunbookQuote {
             page_id: page.head.id.to_string(),
             title: page.head.title.to_string(),

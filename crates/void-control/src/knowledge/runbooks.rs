@@ -2,11 +2,12 @@
 //! about without writing its head by hand.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use void_domain::ids::PageId;
 use void_domain::knowledge::runbooks::NoRunbook;
 use void_domain::knowledge::{Entity, EntityId, Fields, RunbookName, with_runbooks};
-use void_store::{entities, runbooks as books};
+use void_store::{Store, StoreError, entities, runbooks as books};
 
 use super::update::EntityUpdate;
 use super::{KnowledgeError, TextSource, find, may_read, may_write, update};
@@ -16,6 +17,9 @@ use crate::control::Control;
 /// How many names are looked through for those of a list, and how many pages are read for it.
 const NAMES_LISTED_MAX: u32 = 200;
 const PAGES_READ_MAX: usize = 32;
+
+/// Actions, each with a page about it.
+pub type ActionRunbooks = Vec<(RunbookName, Entity)>;
 
 /// The pages that say that they are about a service or an action.
 pub async fn runbooks(
@@ -30,19 +34,27 @@ pub async fn runbooks(
         .await?)
 }
 
-/// The oldest page about each action that has one, as far as few enough pages are read for it.
+/// The oldest page about each action that has one, as far as few enough pages are read for it. Who lists actions asks at every
+/// call, so they are read once until anybody commits.
 pub async fn runbooks_of_actions(
     control: &Control,
     ctx: &Ctx,
-) -> Result<Vec<(RunbookName, Entity)>, KnowledgeError> {
+) -> Result<Arc<ActionRunbooks>, KnowledgeError> {
+    // What is remembered is nobody's in particular: who asks is judged each time.
     may_read(ctx)?;
-    Ok(control
-        .store
+    let reading = async { Ok(Some(Arc::new(read_of_actions(&control.store).await?))) };
+    let remembered = &control.remembered.action_runbooks;
+    let found = remembered.find(&control.store, (), reading).await?;
+    Ok(found.unwrap_or_default())
+}
+
+async fn read_of_actions(store: &Store) -> Result<ActionRunbooks, StoreError> {
+    store
         .read(|tx| {
             Box::pin(async move {
                 let listed = books::list_of_kind(tx, "action", NAMES_LISTED_MAX).await?;
                 let mut pages: BTreeMap<PageId, Entity> = BTreeMap::new();
-                let mut found: Vec<(RunbookName, Entity)> = Vec::new();
+                let mut found = ActionRunbooks::new();
                 for (name, id) in listed {
                     if found.iter().any(|(known, _)| *known == name) {
                         continue;
@@ -56,10 +68,10 @@ pub async fn runbooks_of_actions(
                     }
                     found.extend(pages.get(&id).map(|page| (name, page.clone())));
                 }
-                Ok::<_, void_store::StoreError>(found)
+                Ok(found)
             })
         })
-        .await?)
+        .await
 }
 
 /// Writes into the head of a page that it is about exactly these. A text that a stranger could have written is answered for

@@ -15,6 +15,7 @@ use void_domain::actors::ActorKind;
 use void_domain::digests::Digest;
 use void_domain::freezes::Freeze;
 use void_domain::ids::{ActionId, ProposalId};
+use void_domain::knowledge::{Entity, RunbookName};
 use void_domain::time::Timestamp;
 use void_store::sessions::Session;
 use void_store::tokens::Token;
@@ -38,6 +39,8 @@ pub(crate) struct Remembered {
     pub(crate) cooling: Memory<ActorKind, Vec<(ActionId, Timestamp)>>,
     /// Pages of the inbox, by where they begin and how long they are; what a page is, its use case knows.
     pub(crate) inboxes: Memory<(Option<ProposalId>, u32), Arc<dyn Any + Send + Sync>>,
+    /// What the owner's pages say about actions; its use case bounds how many pages are read for it.
+    pub(crate) action_runbooks: Memory<(), Arc<Vec<(RunbookName, Entity)>>>,
 }
 
 impl Default for Remembered {
@@ -48,6 +51,7 @@ impl Default for Remembered {
             freeze: Memory::lasting(LASTS, KEPT_MAX),
             cooling: Memory::lasting(LASTS_SHORT, KEPT_MAX),
             inboxes: Memory::lasting(LASTS, INBOXES_KEPT_MAX),
+            action_runbooks: Memory::lasting(LASTS, 1),
         }
     }
 }

@@ -15,6 +15,7 @@ use void_domain::capabilities::Capability;
 use void_domain::catalogue::Risk;
 use void_domain::changes::catalogue::{InvalidCatalogueChange, Sent};
 use void_domain::digests::Digest;
+use void_domain::limits::APPROVAL_LAPSES_AFTER;
 use void_domain::policy::Refusal;
 use void_domain::proposals::{Cancellation, Proposal, State, Status, VerificationOutcome};
 use void_domain::taint::Taint;
@@ -39,6 +40,8 @@ stories!(
     a_crash_at_any_moment_leaves_what_the_record_says,
     what_waits_is_withdrawn_when_its_base_is_gone,
     whoever_may_draft_takes_back_their_own_draft_and_nothing_else,
+    what_nobody_decided_expires_and_writes_nothing,
+    what_was_approved_and_could_not_be_written_lapses,
 );
 
 pub fn git(folder: &Path, args: &[&str]) -> String {
@@ -443,6 +446,50 @@ async fn what_waits_is_withdrawn_when_its_base_is_gone(plane: &mut Plane) {
     fs::write(&file, format!("{CATALOGUE}\n")).unwrap();
     plane.start().await;
     assert_eq!(plane.status(row.id).await, Status::Cancelled);
+}
+
+async fn what_nobody_decided_expires_and_writes_nothing(plane: &mut Plane) {
+    let file = in_git(plane);
+    plane.start().await;
+    let row = plane.drafted(&gardener()).await;
+    plane.go_to(row.expires_at);
+    let ended = plane.becomes(row.id, Status::Expired).await;
+    assert!(matches!(ended.state, State::Expired { lapsed: None, .. }));
+    assert_eq!(conflict(plane.approve(&row).await).0, "expired");
+    // Nobody's yes, and time alone writes nothing; who wants it still drafts it anew.
+    assert_eq!(
+        (fs::read_to_string(&file).unwrap().as_str(), commits(&file)),
+        (CATALOGUE, 1)
+    );
+    let anew = plane.drafted(&gardener()).await;
+    assert_ne!(anew.id, row.id);
+    plane.approve(&anew).await.unwrap();
+    assert_eq!(plane.ended(anew.id).await.status(), Status::Executed);
+    assert_eq!((plane.row(row.id).await, commits(&file)), (ended, 2));
+}
+
+async fn what_was_approved_and_could_not_be_written_lapses(plane: &mut Plane) {
+    let file = in_git(plane);
+    plane.start().await;
+    let row = plane.drafted(&gardener()).await;
+    // Who is stopping begins nothing; the yes waits for the next start, and that one comes too late.
+    plane.ask_to_stop().await;
+    let approved = plane.approve(&row).await.unwrap();
+    assert_eq!(approved.status(), Status::Approved);
+    plane.stop().await;
+    plane.pass(APPROVAL_LAPSES_AFTER);
+    plane.start().await;
+    let ended = plane.becomes(row.id, Status::Expired).await;
+    let State::Expired { lapsed, .. } = &ended.state else {
+        panic!("{ended:?}");
+    };
+    assert_eq!(lapsed.as_ref(), approved.approval());
+    assert_eq!(conflict(plane.approve(&row).await).0, "expired");
+    plane.sweep().await;
+    assert_eq!(
+        (fs::read_to_string(&file).unwrap().as_str(), commits(&file)),
+        (CATALOGUE, 1)
+    );
 }
 
 /// Every right by itself, with a draft and a wish of one's own and of somebody else.

@@ -39,6 +39,7 @@ mod record;
 mod recover;
 mod requests;
 mod residents;
+mod runbooks;
 mod settle;
 mod spaces;
 mod start;

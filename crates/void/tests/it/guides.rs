@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::tree::root;
+use crate::tree::{root, sources};
 
 fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -138,7 +138,7 @@ fn the_toolchain_is_the_same_everywhere() {
 /// A test that has another name now would be run where it cannot.
 #[test]
 fn what_the_quick_check_leaves_out_exists() {
-    let tests: String = crate::tree::sources(&root().join("crates/void-store/tests"))
+    let tests: String = sources(&root().join("crates/void-store/tests"))
         .into_iter()
         .map(|file| fs::read_to_string(file).unwrap())
         .collect();
@@ -203,4 +203,40 @@ fn documents(root: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The packages whose tests a line of `scripts/check` runs on SQLite alone.
+fn packages_without_postgres(script: &str) -> Vec<String> {
+    let line = script
+        .lines()
+        .find(|line| line.starts_with("VOID_TEST_ENGINES=sqlite cargo test "))
+        .expect("a line of scripts/check leaves PostgreSQL out");
+    let words: Vec<&str> = line.split(' ').collect();
+    let named = words.windows(2).filter(|pair| pair[0] == "-p");
+    named.map(|pair| pair[1].to_owned()).collect()
+}
+
+/// A newcomer has Rust, a C compiler and no PostgreSQL: what asks for one asks first whether there is one.
+#[test]
+fn what_is_run_while_working_needs_no_postgres() {
+    let packages = packages_without_postgres(&read("scripts/check"));
+    assert!(packages.len() >= 6, "{packages:?}");
+    let mut asking = 0;
+    for package in packages {
+        let files = sources(&root().join("crates").join(&package));
+        assert!(!files.is_empty(), "{package}");
+        for file in files {
+            let source = fs::read_to_string(&file).unwrap();
+            let asks = ["postgres_database", "PostgresCluster::start"];
+            if asks.iter().any(|ask| source.contains(ask)) {
+                asking += 1;
+                let name = file.display();
+                assert!(
+                    source.contains("if !has_postgres()") || source.contains("if has_postgres()"),
+                    "{name}"
+                );
+            }
+        }
+    }
+    assert!(asking >= 8, "{asking} files");
 }

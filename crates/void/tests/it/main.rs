@@ -16,6 +16,7 @@ mod agents;
 mod alerts;
 mod bridge;
 mod captures;
+mod changes;
 mod claude;
 mod cli;
 mod clocks;

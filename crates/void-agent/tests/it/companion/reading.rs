@@ -255,6 +255,37 @@ async fn a_list_of_actions_quotes_the_owners_runbook_and_no_strangers() {
     assert!(ended.turn.tainted_by.is_clean());
 }
 
+/// What pages say about actions is remembered between calls: never longer than it is true, and for nobody else.
+#[tokio::test]
+async fn a_quote_is_of_the_page_as_it_is_at_this_call() {
+    let desk = CompanionRig::of("little-blue", []).await;
+    let about = |action: &str, says: &str| format!("---\nactions: [{action}]\n---\n{says}\n");
+    let hidden = page_of("Elsewhere", &about("stop-a", "stop-a: CANARY"));
+    desk.keep_in(desk.elsewhere, hidden, TextSource::Owner)
+        .await;
+    let page = desk
+        .keep(page_of("Touch", &about("touch-a", "touch-a: look twice")))
+        .await;
+    let quotes = async || {
+        let (listed, ended) = desk.called("list_actions", json!({})).await;
+        assert!(ended.turn.tainted_by.is_clean());
+        let actions = listed["actions"].as_array().unwrap().iter();
+        let quoted = actions.filter_map(|action| action["runbook"]["says"].as_str());
+        quoted.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        assert_eq!(quotes().await, ["touch-a: look twice"]);
+    }
+    desk.taint(&page).await;
+    for _ in 0..2 {
+        assert_eq!(
+            quotes().await,
+            Vec::<String>::new(),
+            "a stranger could have written it now"
+        );
+    }
+}
+
 /// An agent that drafts is given the text of a foreign runbook, and is marked by it; the owner's own marks it not.
 #[tokio::test]
 async fn a_foreign_runbook_marks_who_reads_it() {
