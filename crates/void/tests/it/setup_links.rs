@@ -140,7 +140,7 @@ fn a_phone_reads_the_link_from_the_terminal() {
     for args in [["setup-link", "--no-qr"], ["setup-link", "--json"]] {
         let seen = lab.on_terminal(&args, 80);
         assert!(
-            code_lines(&seen).is_empty() && !seen.contains("QR"),
+            code_lines(&seen).is_empty() && !seen.contains("QR code"),
             "{seen}"
         );
     }
